@@ -1,0 +1,52 @@
+# Everything sets itself up: a virtual environment in .venv, the build, then the target's own work.
+# make demo | test | wheel | docs-reference | clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find crates python/neardup -name '*.rs' -o -name '*.toml') Cargo.toml pyproject.toml
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := demo
+.PHONY: demo test test-rust test-python lint types wheel clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# The libraries and the tools of the test groups; anew when their list changes.
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python tools/dependencies.py | xargs $(BIN)/python -m pip install --quiet
+	@touch $@
+
+# The native module, compiled into the source tree; anew when a Rust file changes.
+$(VENV)/.built: $(SOURCES) $(VENV)/.installed
+	$(BIN)/maturin develop --release --quiet
+	@touch $@
+
+demo: $(VENV)/.built
+	$(BIN)/neardup demo
+
+test: lint types test-rust test-python
+
+test-rust: $(VENV)/.installed
+	HTML5LIB_TESTS=$$($(BIN)/python tools/fetch_html5lib_tests.py) cargo test --quiet --workspace --exclude neardup-python
+
+test-python: $(VENV)/.built
+	$(BIN)/python -m pytest -q
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check --quiet
+	$(BIN)/ruff format --check --quiet
+	cargo fmt --check
+	cargo clippy --quiet --workspace --all-targets -- --deny warnings
+
+types: $(VENV)/.built
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest neardup._native --ignore-missing-stub
+
+wheel: $(VENV)/.installed
+	$(BIN)/maturin build --release --out dist
+
+clean:
+	rm -rf $(VENV) target dist demo

@@ -1,0 +1,468 @@
+//! The tokenizer of the HTML Standard (§13.2.5) over slices: text, tags, comments and doctypes as events.
+//!
+//! Idea: a page is mostly runs that nothing can interrupt (text up to `<`, a quoted value up to its quote, a
+//! comment up to `>`), so the states of the standard collapse into a few loops around `memchr`. Nothing is
+//! copied, decoded or allocated: a [`Sink`] receives slices of the input and decodes what it wants. The
+//! scanner only moves forward and never looks back more than three bytes, so any input costs time linear in
+//! its length.
+//!
+//! There is no tree builder. After a start tag the scanner itself switches to the state a browser with
+//! scripting would (`title` and `textarea`; `style`, `xmp`, `iframe`, `noembed`, `noframes`, `noscript`;
+//! `script`; `plaintext`). Of foreign content it keeps the depth of open `svg` and `math` elements: inside
+//! them CDATA sections are text and a self-closing `<title/>` or `<style/>` is closed, where in HTML it would
+//! swallow what follows. Two steps of the standard are left to sinks, since slices cannot carry them: the
+//! replacement of NUL, and of CR.
+
+use memchr::{memchr, memchr2, memmem};
+
+use super::attributes::{self, Attributes, Step, is_space};
+use super::lanes;
+use super::names::{Name, NameTable};
+
+/// What kind of text a slice is, which says whether character references in it mean anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextKind {
+    /// Ordinary text: references apply.
+    Data,
+    /// The content of `title` and `textarea`: references apply, markup does not.
+    Rcdata,
+    /// The content of `script`, `style` and their like: as written.
+    Raw,
+    /// A CDATA section of foreign content: as written.
+    Cdata,
+    /// All that follows `<plaintext>`: as written.
+    Plaintext,
+}
+
+impl TextKind {
+    /// Whether character references are decoded in this text.
+    pub fn has_references(self) -> bool {
+        matches!(self, Self::Data | Self::Rcdata)
+    }
+}
+
+/// A start tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tag<'a> {
+    pub name: Name<'a>,
+    pub attributes: Attributes<'a>,
+    /// Written with `/>`. HTML elements ignore it; it means something only where `foreign` is true.
+    pub self_closing: bool,
+    /// The tag stands inside an open `svg` or `math` element.
+    pub foreign: bool,
+}
+
+/// What receives the events of a scan; an event that is not wanted needs no method.
+///
+/// All slices are parts of the scanned text, in order, and never empty for `text`.
+pub trait Sink<'a> {
+    fn text(&mut self, _raw: &'a str, _kind: TextKind) {}
+    fn start_tag(&mut self, _tag: Tag<'a>) {}
+    fn end_tag(&mut self, _name: Name<'a>) {}
+    fn comment(&mut self, _raw: &'a str) {}
+    /// `raw` is what stands between `<!doctype` and `>`.
+    fn doctype(&mut self, _raw: &'a str) {}
+}
+
+/// The states a scan can begin in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    #[default]
+    Data,
+    Rcdata,
+    Rawtext,
+    ScriptData,
+    Plaintext,
+    CdataSection,
+}
+
+/// How a scan begins, and whether it follows the tree builder; [`scan`] uses the default.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    pub state: State,
+    /// The start tag whose end tag closes a state other than [`State::Data`]; empty for none.
+    pub last_start_tag: &'a str,
+    /// Switch states after start tags as a tree builder would; false gives the bare tokenizer.
+    pub switch_states: bool,
+}
+
+impl Default for Start<'_> {
+    fn default() -> Self {
+        Self { state: State::Data, last_start_tag: "", switch_states: true }
+    }
+}
+
+/// What a start tag does to the scanner.
+#[derive(Clone, Copy)]
+enum Effect {
+    None,
+    /// Its content is read in another state.
+    Switch(State),
+    /// It begins foreign content.
+    Foreign,
+}
+
+static EFFECTS: NameTable<Effect> = NameTable::new(
+    &[
+        ("title", Effect::Switch(State::Rcdata)),
+        ("textarea", Effect::Switch(State::Rcdata)),
+        ("style", Effect::Switch(State::Rawtext)),
+        ("xmp", Effect::Switch(State::Rawtext)),
+        ("iframe", Effect::Switch(State::Rawtext)),
+        ("noembed", Effect::Switch(State::Rawtext)),
+        ("noframes", Effect::Switch(State::Rawtext)),
+        ("noscript", Effect::Switch(State::Rawtext)),
+        ("script", Effect::Switch(State::ScriptData)),
+        ("svg", Effect::Foreign),
+        ("math", Effect::Foreign),
+    ],
+    Effect::None,
+);
+
+/// Scans `html` from its beginning, as a browser would read it.
+///
+/// ```
+/// use neardup_core::html::scanner::{Sink, Tag, TextKind, scan};
+///
+/// #[derive(Default)]
+/// struct Links<'a>(Vec<&'a str>);
+///
+/// impl<'a> Sink<'a> for Links<'a> {
+///     fn start_tag(&mut self, tag: Tag<'a>) {
+///         if tag.name.is("a") {
+///             self.0.extend(tag.attributes.get("href").map(|href| href.raw_value));
+///         }
+///     }
+/// }
+///
+/// let mut links = Links::default();
+/// let page = "<A HREF=one>1</a><!-- <a href=no> --><script>'<a href=no>'</script><a class='>' href='two'>";
+/// scan(page, &mut links);
+/// assert_eq!(links.0, ["one", "two"]);
+/// ```
+pub fn scan<'a>(html: &'a str, sink: &mut impl Sink<'a>) {
+    scan_from(html, Start::default(), sink);
+}
+
+/// Scans `html` from a given state; what [`scan`] does, for fragments and for conformance tests.
+pub fn scan_from<'a>(html: &'a str, start: Start<'a>, sink: &mut impl Sink<'a>) {
+    let mut scanner = Scanner {
+        html,
+        bytes: html.as_bytes(),
+        sink,
+        at: 0,
+        last_start_tag: start.last_start_tag,
+        switch_states: start.switch_states,
+        foreign_depth: 0,
+    };
+    let mut next = Some(start.state);
+    while let Some(state) = next {
+        next = match state {
+            State::Data => scanner.data(),
+            State::Rcdata => scanner.until_end_tag(TextKind::Rcdata),
+            State::Rawtext => scanner.until_end_tag(TextKind::Raw),
+            State::ScriptData => scanner.script_data(),
+            State::Plaintext => scanner.rest_is_text(TextKind::Plaintext),
+            State::CdataSection => scanner.cdata_section(),
+        };
+    }
+}
+
+struct Scanner<'a, 's, S> {
+    html: &'a str,
+    bytes: &'a [u8],
+    sink: &'s mut S,
+    /// Everything before this place has been reported.
+    at: usize,
+    last_start_tag: &'a str,
+    switch_states: bool,
+    foreign_depth: usize,
+}
+
+/// Each method that reads a state begins at `self.at` and returns the state to go on with, or none at the end
+/// of the input.
+impl<'a, S: Sink<'a>> Scanner<'a, '_, S> {
+    /// Reports the text from `self.at` up to `end`.
+    #[inline(always)]
+    fn text_until(&mut self, end: usize, kind: TextKind) {
+        if self.at < end {
+            self.sink.text(&self.html[self.at..end], kind);
+        }
+    }
+
+    fn rest_is_text(&mut self, kind: TextKind) -> Option<State> {
+        self.text_until(self.bytes.len(), kind);
+        None
+    }
+
+    #[inline(always)]
+    fn data(&mut self) -> Option<State> {
+        let mut search = self.at;
+        loop {
+            let Some(open) = lanes::find(b'<', self.bytes, search) else {
+                return self.rest_is_text(TextKind::Data);
+            };
+            match self.bytes.get(open + 1) {
+                Some(byte) if byte.is_ascii_alphabetic() => {
+                    self.text_until(open, TextKind::Data);
+                    let (tag, after) = self.tag(open + 1)?;
+                    self.at = after;
+                    if let Some(state) = self.start_tag(tag) {
+                        return Some(state);
+                    }
+                }
+                Some(b'/') => match self.bytes.get(open + 2) {
+                    Some(byte) if byte.is_ascii_alphabetic() => {
+                        self.text_until(open, TextKind::Data);
+                        let (tag, after) = self.tag(open + 2)?;
+                        self.at = after;
+                        self.end_tag(tag.name);
+                    }
+                    Some(b'>') => {
+                        self.text_until(open, TextKind::Data);
+                        self.at = open + 3;
+                    }
+                    Some(_) => {
+                        self.text_until(open, TextKind::Data);
+                        self.bogus_comment(open + 2);
+                    }
+                    None => return self.rest_is_text(TextKind::Data),
+                },
+                Some(b'!') => {
+                    self.text_until(open, TextKind::Data);
+                    if let Some(state) = self.declaration(open + 2) {
+                        return Some(state);
+                    }
+                }
+                Some(b'?') => {
+                    self.text_until(open, TextKind::Data);
+                    self.bogus_comment(open + 1);
+                }
+                // A lone `<` is text, and so is all before it.
+                _ => {
+                    search = open + 1;
+                    continue;
+                }
+            }
+            search = self.at;
+        }
+    }
+
+    /// Reads a tag whose name begins at `start`: the tag and the place after it. None if the input ends
+    /// inside it: such a tag is dropped, and with it the rest of the input.
+    #[inline(always)]
+    fn tag(&self, start: usize) -> Option<(Tag<'a>, usize)> {
+        let end = attributes::name_end(self.bytes, start);
+        let name = Name::at(self.html, start, end);
+        if self.bytes.get(end) == Some(&b'>') {
+            let tag = Tag {
+                name,
+                attributes: Attributes::default(),
+                self_closing: false,
+                foreign: self.is_foreign(),
+            };
+            return Some((tag, end + 1));
+        }
+        let mut at = end;
+        loop {
+            match attributes::step(self.bytes, at) {
+                (Step::Attribute { .. }, after) => at = after,
+                (Step::Close { at: close, self_closing }, after) => {
+                    let attributes = Attributes::new(&self.html[end..close]);
+                    return Some((Tag { name, attributes, self_closing, foreign: self.is_foreign() }, after));
+                }
+                (Step::EndOfInput, _) => return None,
+            }
+        }
+    }
+
+    fn is_foreign(&self) -> bool {
+        self.foreign_depth > 0
+    }
+
+    #[inline(always)]
+    fn end_tag(&mut self, name: Name<'a>) {
+        if self.is_foreign() && matches!(EFFECTS.get(name.key), Effect::Foreign) {
+            self.foreign_depth -= 1;
+        }
+        self.sink.end_tag(name);
+    }
+
+    /// Reports a start tag; the state that its content is read in, if that is another.
+    #[inline(always)]
+    fn start_tag(&mut self, tag: Tag<'a>) -> Option<State> {
+        self.last_start_tag = tag.name.raw;
+        self.sink.start_tag(tag);
+        if !self.switch_states {
+            return None;
+        }
+        let state = match EFFECTS.get(tag.name.key) {
+            Effect::Switch(state) => state,
+            Effect::Foreign => {
+                self.foreign_depth += usize::from(!tag.self_closing);
+                return None;
+            }
+            Effect::None if tag.name.key == 0 && tag.name.is("plaintext") => State::Plaintext,
+            Effect::None => return None,
+        };
+        if tag.foreign && tag.self_closing { None } else { Some(state) }
+    }
+
+    /// Reads what follows `<!`. Only a CDATA section changes the state.
+    fn declaration(&mut self, start: usize) -> Option<State> {
+        let rest = &self.bytes[start..];
+        if rest.starts_with(b"--") {
+            self.comment(start + 2);
+        } else if rest.len() >= 7 && rest[..7].eq_ignore_ascii_case(b"doctype") {
+            let (end, after) = self.until_close(start + 7);
+            self.sink.doctype(&self.html[start + 7..end]);
+            self.at = after;
+        } else if self.is_foreign() && rest.starts_with(b"[CDATA[") {
+            self.at = start + 7;
+            return Some(State::CdataSection);
+        } else {
+            self.bogus_comment(start);
+        }
+        None
+    }
+
+    /// The place of the next `>` and the place after it; both are the end of the input if there is none.
+    fn until_close(&self, start: usize) -> (usize, usize) {
+        match memchr(b'>', &self.bytes[start..]) {
+            Some(length) => (start + length, start + length + 1),
+            None => (self.bytes.len(), self.bytes.len()),
+        }
+    }
+
+    fn bogus_comment(&mut self, start: usize) {
+        let (end, after) = self.until_close(start);
+        self.sink.comment(&self.html[start..end]);
+        self.at = after;
+    }
+
+    /// Reads a comment whose `<!--` ends at `start`: up to `-->` or `--!>`, or nothing at all in `<!-->`,
+    /// `<!--->`.
+    fn comment(&mut self, start: usize) {
+        let (end, after) = self.comment_end(start);
+        self.sink.comment(&self.html[start..end]);
+        self.at = after;
+    }
+
+    fn comment_end(&self, start: usize) -> (usize, usize) {
+        let content = &self.bytes[start..];
+        if content.starts_with(b">") {
+            return (start, start + 1);
+        }
+        if content.starts_with(b"->") {
+            return (start, start + 2);
+        }
+        let mut at = 0;
+        while let Some(offset) = memchr(b'>', &content[at..]) {
+            let close = at + offset;
+            let before = &content[..close];
+            for ending in [b"--".as_slice(), b"--!"] {
+                if before.ends_with(ending) {
+                    return (start + close - ending.len(), start + close + 1);
+                }
+            }
+            at = close + 1;
+        }
+        // At the end of the input, an ending that was begun is no part of the comment.
+        let begun = [b"--!".as_slice(), b"--", b"-"].into_iter().find(|ending| content.ends_with(ending));
+        (self.bytes.len() - begun.map_or(0, <[u8]>::len), self.bytes.len())
+    }
+
+    fn cdata_section(&mut self) -> Option<State> {
+        let Some(length) = memmem::find(&self.bytes[self.at..], b"]]>") else {
+            return self.rest_is_text(TextKind::Cdata);
+        };
+        let end = self.at + length;
+        self.text_until(end, TextKind::Cdata);
+        self.at = end + 3;
+        Some(State::Data)
+    }
+
+    /// Whether the name after `</` at `start` is the end tag that closes the current element. On yes, its
+    /// end.
+    #[inline]
+    fn appropriate_end(&self, start: usize) -> Option<usize> {
+        let name = self.last_start_tag.as_bytes();
+        let end = start + name.len();
+        let found = !name.is_empty()
+            && end < self.bytes.len()
+            && matches!(self.bytes[end], b'/' | b'>' | b'\t' | b'\n' | b'\x0C' | b'\r' | b' ')
+            && self.bytes[start..end].eq_ignore_ascii_case(name);
+        found.then_some(end)
+    }
+
+    /// Reports the text before `open`, where the closing `</name` stands, and then the end tag itself.
+    #[inline(never)]
+    fn close(&mut self, open: usize, kind: TextKind) -> Option<State> {
+        self.text_until(open, kind);
+        let (tag, after) = self.tag(open + 2)?;
+        self.at = after;
+        self.sink.end_tag(tag.name);
+        Some(State::Data)
+    }
+
+    fn until_end_tag(&mut self, kind: TextKind) -> Option<State> {
+        let mut search = self.at;
+        while let Some(offset) = memchr(b'<', &self.bytes[search..]) {
+            let open = search + offset;
+            if self.bytes.get(open + 1) == Some(&b'/') && self.appropriate_end(open + 2).is_some() {
+                return self.close(open, kind);
+            }
+            search = open + 1;
+        }
+        self.rest_is_text(kind)
+    }
+
+    /// A script, which `<!--` can "escape": inside, a nested `<script` hides the next `</script>`, until
+    /// `-->`.
+    fn script_data(&mut self) -> Option<State> {
+        #[derive(PartialEq)]
+        enum Escape {
+            None,
+            Single,
+            Double,
+        }
+        let mut escape = Escape::None;
+        let mut search = self.at;
+        while let Some(offset) = memchr2(b'<', b'>', &self.bytes[search..]) {
+            let found = search + offset;
+            search = found + 1;
+            if self.bytes[found] == b'>' {
+                // The dashes of `<!--` count: `<!-->` escapes nothing.
+                if escape != Escape::None && self.bytes[self.at..found].ends_with(b"--") {
+                    escape = Escape::None;
+                }
+                continue;
+            }
+            let rest = &self.bytes[found + 1..];
+            match escape {
+                Escape::None if rest.starts_with(b"!--") => {
+                    escape = Escape::Single;
+                    search = found + 4;
+                }
+                Escape::None | Escape::Single
+                    if rest.first() == Some(&b'/') && self.appropriate_end(found + 2).is_some() =>
+                {
+                    return self.close(found, TextKind::Raw);
+                }
+                Escape::Single if begins_with_script(rest) => escape = Escape::Double,
+                Escape::Double if rest.first() == Some(&b'/') && begins_with_script(&rest[1..]) => {
+                    escape = Escape::Single;
+                }
+                _ => {}
+            }
+        }
+        self.rest_is_text(TextKind::Raw)
+    }
+}
+
+/// Whether `rest` is the word `script` and what may follow a tag's name.
+fn begins_with_script(rest: &[u8]) -> bool {
+    rest.len() > 6
+        && rest[..6].eq_ignore_ascii_case(b"script")
+        && (is_space(rest[6]) || matches!(rest[6], b'/' | b'>'))
+}

@@ -1,0 +1,246 @@
+//! Candidate pairs: pages that share a key, each pair once, handed to a verifier (Potthast & Stein's chunk index μ,
+//! read as a self-join).
+//!
+//! All (key, page) entries are sorted by key; a run of equal keys is a bucket, and every pair in a bucket is a
+//! candidate. A pair that shares several keys stands in several buckets: it is taken up only in the bucket of its
+//! *first* shared key column (and smallest shared site, where the rule is for pairs on one site), which costs a few
+//! comparisons and no memory. Buckets are worked on in parallel; the result is sorted, so threads leave no trace.
+//!
+//! Cost: sorting n·w entries, then one verification a candidate pair; pairs that are rejected are never stored.
+
+use rayon::prelude::*;
+
+use crate::hash::mix;
+use crate::verify::Verify;
+
+/// Keys of n pages, `width` columns each; equal keys count only in the same column.
+#[derive(Clone, Copy, Debug)]
+pub struct Keys<'a> {
+    pub width: usize,
+    pub values: &'a [u64],
+}
+
+impl<'a> Keys<'a> {
+    pub fn pages(&self) -> usize {
+        self.values.len().checked_div(self.width).unwrap_or(0)
+    }
+
+    #[inline(always)]
+    pub fn of(&self, page: u32) -> &'a [u64] {
+        let start = page as usize * self.width;
+        &self.values[start..start + self.width]
+    }
+}
+
+/// The sites of each page, ascending; a page may stand for several copies on several sites. Site 0 is "unknown":
+/// different from every site, itself included.
+#[derive(Clone, Copy, Debug)]
+pub struct Sites<'a> {
+    pub offsets: &'a [u64],
+    pub values: &'a [u32],
+}
+
+impl<'a> Sites<'a> {
+    #[inline(always)]
+    pub fn of(&self, page: u32) -> &'a [u32] {
+        &self.values[self.offsets[page as usize] as usize..self.offsets[page as usize + 1] as usize]
+    }
+
+    /// The smallest site both pages are on.
+    #[inline(always)]
+    pub fn shared(&self, a: u32, b: u32) -> Option<u32> {
+        let (mut a, mut b) = (self.of(a), self.of(b));
+        while let (Some(&first), Some(&second)) = (a.first(), b.first()) {
+            if first == second && first != 0 {
+                return Some(first);
+            }
+            if first <= second {
+                a = &a[1..];
+            }
+            if second <= first {
+                b = &b[1..];
+            }
+        }
+        None
+    }
+
+    /// Whether some copy of `a` and some copy of `b` are on different sites.
+    #[inline(always)]
+    pub fn differ(&self, a: u32, b: u32) -> bool {
+        let (a, b) = (self.of(a), self.of(b));
+        !(a.len() == 1 && a == b && a[0] != 0)
+    }
+}
+
+/// Which pairs a rule speaks of.
+#[derive(Clone, Copy, Debug)]
+pub enum Predicate<'a> {
+    Any,
+    SameSite(Sites<'a>),
+    DifferentSite(Sites<'a>),
+}
+
+/// An accepted pair, `a < b`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair {
+    pub a: u32,
+    pub b: u32,
+    pub score: f64,
+}
+
+/// What a join did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Joined {
+    /// Sorted by (a, b).
+    pub pairs: Vec<Pair>,
+    /// Pairs that were verified.
+    pub candidates: u64,
+    /// Pages in the fullest bucket.
+    pub largest_bucket: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    key: u64,
+    page: u32,
+}
+
+/// Pages whose `active` flag is false take no part.
+pub fn join(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>, verifier: &impl Verify) -> Joined {
+    let mut entries = entries(keys, active, predicate);
+    entries.par_sort_unstable();
+    let buckets: Vec<&[Entry]> =
+        entries.chunk_by(|a, b| a.key == b.key).filter(|bucket| bucket.len() > 1).collect();
+    let largest_bucket = buckets.iter().map(|bucket| bucket.len() as u64).max().unwrap_or(0);
+    // A row of a bucket is one page against all behind it: the unit of work, so that one huge bucket is shared out.
+    let found = buckets.par_iter().flat_map(|bucket| (0..bucket.len() - 1).into_par_iter().map(move |at| (*bucket, at)));
+    let (mut pairs, candidates) = found
+        .fold(
+            || (Vec::new(), 0u64),
+            |(mut pairs, mut candidates), (bucket, at)| {
+                let key = bucket[at].key;
+                let a = bucket[at].page;
+                for &Entry { page: b, .. } in &bucket[at + 1..] {
+                    if a != b && takes_up(keys, predicate, key, a, b) {
+                        candidates += 1;
+                        if let Some(score) = verifier.score(a, b) {
+                            pairs.push(Pair { a, b, score });
+                        }
+                    }
+                }
+                (pairs, candidates)
+            },
+        )
+        .reduce(
+            || (Vec::new(), 0),
+            |(mut a, m), (mut b, n)| {
+                if a.len() < b.len() {
+                    std::mem::swap(&mut a, &mut b);
+                }
+                a.append(&mut b);
+                (a, m + n)
+            },
+        );
+    pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+    Joined { pairs, candidates, largest_bucket }
+}
+
+/// Mixed into a key so that only pages of one site meet.
+#[inline(always)]
+fn on_site(key: u64, site: u32) -> u64 {
+    mix(key ^ u64::from(site).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+fn entries(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>) -> Vec<Entry> {
+    let mut entries = Vec::with_capacity(keys.values.len());
+    for page in (0..keys.pages() as u32).filter(|&page| active[page as usize]) {
+        match predicate {
+            Predicate::SameSite(sites) => {
+                for &site in sites.of(page).iter().filter(|&&site| site != 0) {
+                    entries.extend(keys.of(page).iter().map(|&key| Entry { key: on_site(key, site), page }));
+                }
+            }
+            Predicate::Any | Predicate::DifferentSite(_) => {
+                entries.extend(keys.of(page).iter().map(|&key| Entry { key, page }));
+            }
+        }
+    }
+    entries
+}
+
+/// Whether this bucket is the one that handles the pair, and the predicate holds.
+#[inline(always)]
+fn takes_up(keys: Keys<'_>, predicate: Predicate<'_>, key: u64, a: u32, b: u32) -> bool {
+    let first = keys.of(a).iter().zip(keys.of(b)).find(|(a, b)| a == b).map(|(&key, _)| key);
+    match (predicate, first) {
+        (_, None) => false,
+        (Predicate::Any, Some(first)) => first == key,
+        (Predicate::DifferentSite(sites), Some(first)) => first == key && sites.differ(a, b),
+        (Predicate::SameSite(sites), Some(first)) => {
+            sites.shared(a, b).is_some_and(|site| on_site(first, site) == key)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::Everything;
+    use proptest::prelude::*;
+
+    /// Every pair looked at.
+    fn naive(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>) -> Vec<(u32, u32)> {
+        let mut pairs = Vec::new();
+        for a in 0..keys.pages() as u32 {
+            for b in a + 1..keys.pages() as u32 {
+                let shares = keys.of(a).iter().zip(keys.of(b)).any(|(a, b)| a == b);
+                let holds = match predicate {
+                    Predicate::Any => true,
+                    Predicate::SameSite(sites) => {
+                        sites.of(a).iter().any(|site| *site != 0 && sites.of(b).contains(site))
+                    }
+                    Predicate::DifferentSite(sites) => sites
+                        .of(a)
+                        .iter()
+                        .any(|x| sites.of(b).iter().any(|y| x != y || *x == 0)),
+                };
+                if shares && holds && active[a as usize] && active[b as usize] {
+                    pairs.push((a, b));
+                }
+            }
+        }
+        pairs
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn finds_each_pair_once(
+            rows in proptest::collection::vec(
+                (proptest::array::uniform3(0u64..5), proptest::collection::btree_set(0u32..4, 1..3), any::<bool>()),
+                0..30,
+            )
+        ) {
+            // Tagged keys: a value means something else in every column.
+            let values: Vec<u64> = rows.iter().flat_map(|(row, _, _)| {
+                row.iter().enumerate().map(|(column, value)| 100 * column as u64 + value)
+            }).collect();
+            let keys = Keys { width: 3, values: &values };
+            let active: Vec<bool> = rows.iter().map(|row| row.2).collect();
+            let mut offsets = vec![0u64];
+            let mut flat = Vec::new();
+            for (_, sites, _) in &rows {
+                flat.extend(sites.iter().copied());
+                offsets.push(flat.len() as u64);
+            }
+            let sites = Sites { offsets: &offsets, values: &flat };
+            for predicate in [Predicate::Any, Predicate::SameSite(sites), Predicate::DifferentSite(sites)] {
+                let joined = join(keys, &active, predicate, &Everything);
+                let found: Vec<(u32, u32)> = joined.pairs.iter().map(|pair| (pair.a, pair.b)).collect();
+                let expected = naive(keys, &active, predicate);
+                prop_assert_eq!(joined.candidates as usize, expected.len());
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}

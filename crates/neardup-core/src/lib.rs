@@ -1,0 +1,32 @@
+//! The kernels of neardup: slices in, slices or plain values out; no files, environment, clock or Python.
+//!
+//! The path of a page: bytes are decoded ([`decode`]), markup is read ([`html`]), text is split into terms
+//! ([`terms`], [`unicode`], [`image`]) and hashed to tokens ([`hash`], [`rabin`]), all of it composed in [`page`].
+//! Tokens become shingles ([`shingle`]), min-values, supershingles and band keys ([`minhash`]) and projections
+//! ([`projection`]). Pages that share a key are paired ([`join`]) and the pairs scored ([`verify`]); accepted pairs
+//! make clusters ([`components`]) and decide what goes ([`removal`]). [`format`] holds every constant that two runs
+//! must share to be comparable.
+
+pub mod ascii;
+pub mod batch;
+pub mod components;
+pub mod cpu;
+pub mod decode;
+pub mod difference;
+pub mod format;
+pub mod hash;
+pub mod html;
+pub mod image;
+pub mod join;
+pub mod jsonl;
+pub mod minhash;
+pub mod page;
+pub mod projection;
+pub mod rabin;
+pub mod removal;
+pub mod shingle;
+pub mod site;
+pub mod terms;
+pub mod unicode;
+mod unicode_tables;
+pub mod verify;

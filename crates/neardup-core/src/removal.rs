@@ -1,0 +1,80 @@
+//! Which pages go: direct removal.
+//!
+//! Pages are taken in the order of the keep policy; one is removed only if it was accepted against a page that
+//! stays, so a chain a ~ b ~ c never removes c for a. The page kept instead is the most similar one that stays,
+//! of equals the one that comes first in the keep order. Cost: O(pages + pairs).
+
+/// For each page the page kept instead of it, or the page itself if it stays. `order` names every page once.
+pub fn direct(order: &[u32], pairs: &[(u32, u32)], scores: &[f64]) -> Vec<u32> {
+    let pages = order.len();
+    let mut place = vec![0u32; pages];
+    for (at, &page) in order.iter().enumerate() {
+        place[page as usize] = at as u32;
+    }
+    // Pairs by their later page (in keep order): that is the one they may remove.
+    let mut by_later: Vec<(u32, u32, usize)> = pairs
+        .iter()
+        .enumerate()
+        .map(|(at, &(a, b))| {
+            let (a, b) = (place[a as usize], place[b as usize]);
+            (a.max(b), a.min(b), at)
+        })
+        .collect();
+    by_later.sort_unstable();
+    let mut instead: Vec<u32> = (0..pages as u32).collect();
+    for group in by_later.chunk_by(|x, y| x.0 == y.0) {
+        let page = order[group[0].0 as usize];
+        let stays = |&&(_, earlier, _): &&(u32, u32, usize)| {
+            let earlier = order[earlier as usize];
+            instead[earlier as usize] == earlier
+        };
+        let best = group.iter().filter(stays).min_by(|x, y| scores[y.2].total_cmp(&scores[x.2]).then(x.1.cmp(&y.1)));
+        if let Some(&(_, earlier, _)) = best {
+            instead[page as usize] = order[earlier as usize];
+        }
+    }
+    instead
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_chain_keeps_both_ends() {
+        assert_eq!(direct(&[0, 1, 2], &[(0, 1), (1, 2)], &[0.9, 0.9]), [0, 0, 2]);
+        assert_eq!(direct(&[1, 0, 2], &[(0, 1), (1, 2)], &[0.9, 0.9]), [1, 1, 1]);
+    }
+
+    #[test]
+    fn the_most_similar_kept_page_is_named() {
+        assert_eq!(direct(&[0, 1, 2], &[(0, 2), (1, 2)], &[0.8, 0.9]), [0, 1, 1]);
+        assert_eq!(direct(&[0, 1, 2], &[(0, 2), (1, 2)], &[0.9, 0.9]), [0, 1, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn removed_exactly_when_accepted_against_a_kept_page(
+            edges in proptest::collection::vec((0u32..20, 0u32..20), 0..60),
+            order in Just((0u32..20).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let edges: Vec<(u32, u32)> = edges.into_iter().filter(|(a, b)| a != b).collect();
+            let instead = direct(&order, &edges, &vec![1.0; edges.len()]);
+            let joined = |a: u32, b: u32| edges.contains(&(a, b)) || edges.contains(&(b, a));
+            let place = |page: u32| order.iter().position(|&other| other == page).unwrap();
+            for page in 0..20u32 {
+                let kept = instead[page as usize];
+                prop_assert_eq!(instead[kept as usize], kept);
+                if kept == page {
+                    for other in 0..20u32 {
+                        let earlier_kept = instead[other as usize] == other && place(other) < place(page);
+                        prop_assert!(!(earlier_kept && joined(page, other)));
+                    }
+                } else {
+                    prop_assert!(joined(page, kept) && place(kept) < place(page));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Shingles: fingerprints of every k consecutive tokens of a page (Broder et al. 1997; Henzinger 2006 §2).
+//!
+//! A window of k tokens is a polynomial hash of them (mod 2⁶⁴, odd base), moved on by one multiplication a token
+//! and then mixed. Tokens are 64-bit hashes already, so two different windows collide with probability about 2⁻⁶⁴.
+//! The window does not wrap around; a page of fewer than k tokens is one shingle, all of it. Cost: O(tokens).
+//! Rabin's fingerprint of the window, the paper's choice, is [`rabin_shingles`]: the same sets up to collisions.
+
+use crate::format::{SEED_SHINGLE, splitmix};
+use crate::rabin;
+
+const BASE: u64 = splitmix(SEED_SHINGLE, 0) | 1;
+const SPREAD: u64 = splitmix(SEED_SHINGLE, 1) | 1;
+
+/// Appends the shingles of `tokens` to `out`, in order, repetitions included.
+pub fn shingles(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    if tokens.is_empty() || k == 0 {
+        return;
+    }
+    let k = k.min(tokens.len());
+    let leaving = (0..k).fold(1u64, |power, _| power.wrapping_mul(BASE));
+    let first = tokens[..k].iter().fold(0u64, |sum, &token| sum.wrapping_mul(BASE).wrapping_add(token));
+    out.reserve(tokens.len() - k + 1);
+    out.push(spread(first));
+    let mut sum = first;
+    out.extend(tokens[k..].iter().zip(tokens).map(|(&enters, &leaves)| {
+        sum = sum.wrapping_mul(BASE).wrapping_add(enters).wrapping_sub(leaves.wrapping_mul(leaving));
+        spread(sum)
+    }));
+}
+
+/// A bijection after which the high half depends on every bit.
+#[inline(always)]
+fn spread(sum: u64) -> u64 {
+    (sum ^ (sum >> 32)).wrapping_mul(SPREAD)
+}
+
+/// The shingles as Rabin fingerprints.
+pub fn rabin_shingles(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
+    if !tokens.is_empty() && k > 0 {
+        out.extend(tokens.windows(k.min(tokens.len())).map(rabin::fingerprint_words));
+    }
+}
+
+/// Sorted, each value once: the set of shingles.
+pub fn to_set(values: &mut Vec<u64>) {
+    values.sort_unstable();
+    values.dedup();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn naive(tokens: &[u64], k: usize) -> Vec<u64> {
+        let windows = tokens.windows(k.min(tokens.len()).max(1));
+        let sums = windows.map(|window| {
+            let power = |exponent: usize| (0..exponent).fold(1u64, |power, _| power.wrapping_mul(BASE));
+            let terms = window.iter().rev().enumerate().map(|(at, token)| token.wrapping_mul(power(at)));
+            terms.fold(0u64, u64::wrapping_add)
+        });
+        sums.map(spread).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn rolling_agrees_with_the_sum(tokens in proptest::collection::vec(any::<u64>(), 0..40), k in 1usize..12) {
+            let mut rolled = Vec::new();
+            shingles(&tokens, k, &mut rolled);
+            prop_assert_eq!(rolled, naive(&tokens, k));
+        }
+
+        #[test]
+        fn rabin_makes_the_same_distinctions(tokens in proptest::collection::vec(0u64..4, 1..40), k in 1usize..5) {
+            let (mut fast, mut rabin) = (Vec::new(), Vec::new());
+            shingles(&tokens, k, &mut fast);
+            rabin_shingles(&tokens, k, &mut rabin);
+            for a in 0..fast.len() {
+                for b in 0..fast.len() {
+                    prop_assert_eq!(fast[a] == fast[b], rabin[a] == rabin[b]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_short_page_is_one_shingle() {
+        let mut short = Vec::new();
+        shingles(&[5, 6, 7], 8, &mut short);
+        assert_eq!(short.len(), 1);
+        shingles(&[], 8, &mut short);
+        assert_eq!(short.len(), 1);
+    }
+}

@@ -1,0 +1,418 @@
+//! Text to terms (Henzinger 2006 §2; the rules are those of "Page to tokens" in the documentation).
+//!
+//! A term is a maximal run of letters, digits and the marks that follow them, lower-cased, in normal form C.
+//! Runs of scripts written without spaces give overlapping character bigrams. A URL in the text is split at
+//! `/`, `.` and `:` and nowhere else.
+//!
+//! Cost: one pass. Sixty-four bytes at a time are classed into two bit masks (letter or digit, not ASCII); runs of
+//! ASCII are read off the masks and go to the sink in two registers, without a copy. Only a run that touches a
+//! character beyond ASCII is decoded character by character.
+
+use memchr::memmem;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::ascii::{Masks, masks};
+use crate::format::LONGEST_SCHEME;
+use crate::unicode::{Class, Kind, push_lower};
+
+/// Takes the terms of a text, in order.
+pub trait Terms {
+    /// A term, lower-cased and normalised.
+    fn term(&mut self, term: &str);
+
+    /// A term of 1 to 16 ASCII letters and digits, lower-cased, as two little-endian words padded with zeros.
+    #[inline(always)]
+    fn short_term(&mut self, low: u64, high: u64, length: usize) {
+        let mut bytes = [0u8; 16];
+        bytes[..8].copy_from_slice(&low.to_le_bytes());
+        bytes[8..].copy_from_slice(&high.to_le_bytes());
+        // Only ASCII letters and digits reach this place.
+        self.term(std::str::from_utf8(&bytes[..length]).unwrap_or_default());
+    }
+}
+
+/// The terms as strings, for people and tests.
+impl Terms for Vec<String> {
+    fn term(&mut self, term: &str) {
+        self.push(term.to_owned());
+    }
+}
+
+/// Splits texts into terms; holds the buffers that one text after another uses.
+#[derive(Debug, Default)]
+pub struct Splitter {
+    term: String,
+    characters: Vec<char>,
+}
+
+impl Splitter {
+    /// Sends the terms of `text` to `sink`.
+    pub fn split(&mut self, text: &str, sink: &mut impl Terms) {
+        let bytes = text.as_bytes();
+        let mut schemes = Schemes::new(bytes);
+        let mut at = 0;
+        'text: while at < bytes.len() {
+            let Masks { word, beyond } = masks(bytes, at);
+            let mut from = 0;
+            loop {
+                let rest = (word | beyond) & (u64::MAX << from);
+                if rest == 0 {
+                    at += 64;
+                    continue 'text;
+                }
+                let start = rest.trailing_zeros() as usize;
+                if beyond >> start & 1 == 1 {
+                    at = self.run_beyond_ascii(text, at + start, sink);
+                    continue 'text;
+                }
+                let end = start + (!(word >> start)).trailing_zeros() as usize;
+                if end >= 64 {
+                    // The run may go on behind this block.
+                    at = if start > 0 { at + start } else { self.long_run(text, at, &mut schemes, sink) };
+                    continue 'text;
+                }
+                if beyond >> end & 1 == 1 {
+                    at = self.run_beyond_ascii(text, at + start, sink);
+                    continue 'text;
+                }
+                if let Some(url_end) = schemes.url(text, at + start, at + end) {
+                    self.url(&text[at + start..url_end], sink);
+                    at = url_end;
+                    continue 'text;
+                }
+                self.ascii(bytes, at + start, at + end, sink);
+                if end == 63 {
+                    at += 64;
+                    continue 'text;
+                }
+                from = end + 1;
+            }
+        }
+    }
+
+    /// A whole string as one term: lower-cased, normalised, soft hyphens dropped, split nowhere.
+    pub fn whole(&mut self, text: &str, sink: &mut impl Terms) {
+        self.normalise(text);
+        if !self.term.is_empty() {
+            sink.term(&self.term);
+        }
+    }
+
+    #[inline(always)]
+    fn ascii(&mut self, bytes: &[u8], start: usize, end: usize, sink: &mut impl Terms) {
+        let length = end - start;
+        if length > 16 {
+            self.term.clear();
+            self.term.extend(bytes[start..end].iter().map(|&byte| (byte | 0x20) as char));
+            sink.term(&self.term);
+            return;
+        }
+        let (low, high) = match bytes.get(start..start + 16) {
+            Some(block) => words(block),
+            None => {
+                let mut block = [0u8; 16];
+                block[..length].copy_from_slice(&bytes[start..end]);
+                words(&block)
+            }
+        };
+        // In ASCII letters and digits, setting bit 5 is lower-casing.
+        const CASE: u64 = 0x2020_2020_2020_2020;
+        let (low_mask, high_mask) = KEEP[length];
+        sink.short_term((low | CASE) & low_mask, (high | CASE) & high_mask, length);
+    }
+
+    /// A run of ASCII that fills a whole block.
+    fn long_run(
+        &mut self,
+        text: &str,
+        start: usize,
+        schemes: &mut Schemes<'_>,
+        sink: &mut impl Terms,
+    ) -> usize {
+        let bytes = text.as_bytes();
+        let length = bytes[start..].iter().position(|byte| !byte.is_ascii_alphanumeric());
+        let end = length.map_or(bytes.len(), |length| start + length);
+        if bytes.get(end).is_some_and(|byte| !byte.is_ascii()) {
+            return self.run_beyond_ascii(text, start, sink);
+        }
+        if let Some(url_end) = schemes.url(text, start, end) {
+            self.url(&text[start..url_end], sink);
+            return url_end;
+        }
+        self.ascii(bytes, start, end, sink);
+        end
+    }
+
+    /// A run that starts at `start` and holds, or stands before, a character beyond ASCII.
+    fn run_beyond_ascii(&mut self, text: &str, start: usize, sink: &mut impl Terms) -> usize {
+        let mut end = start;
+        let mut run = None;
+        let mut normalise = false;
+        for char in text[start..].chars() {
+            let class = Class::of(char);
+            let kind = class.kind();
+            match (run, kind) {
+                (None, Kind::Word | Kind::Unspaced) => run = Some(kind),
+                (None, _) => return start + char.len_utf8(),
+                (Some(_), Kind::Mark | Kind::Joiner) => {}
+                (Some(run), kind) if run == kind => {}
+                _ => break,
+            }
+            normalise |= class.may_need_normalising();
+            end += char.len_utf8();
+        }
+        let run_text = &text[start..end];
+        if run == Some(Kind::Unspaced) {
+            self.bigrams(run_text, normalise, sink);
+        } else {
+            self.normalise_if(run_text, normalise);
+            sink.term(&self.term);
+        }
+        end
+    }
+
+    fn bigrams(&mut self, run: &str, normalise: bool, sink: &mut impl Terms) {
+        let mut characters = std::mem::take(&mut self.characters);
+        characters.clear();
+        let kept = run.chars().filter(|&char| Class::of(char).kind() != Kind::Joiner);
+        if normalise {
+            characters.extend(kept.nfc());
+        } else {
+            characters.extend(kept);
+        }
+        for pair in characters.windows(2) {
+            self.term.clear();
+            self.term.extend(pair);
+            sink.term(&self.term);
+        }
+        if let [lone] = characters[..] {
+            sink.term(lone.encode_utf8(&mut [0; 4]));
+        }
+        self.characters = characters;
+    }
+
+    fn url(&mut self, url: &str, sink: &mut impl Terms) {
+        for piece in url.split(['/', '.', ':']) {
+            self.whole(piece, sink);
+        }
+    }
+
+    fn normalise(&mut self, text: &str) {
+        let beyond = text.chars().any(|char| Class::of(char).may_need_normalising());
+        self.normalise_if(text, beyond);
+    }
+
+    fn normalise_if(&mut self, text: &str, needed: bool) {
+        self.term.clear();
+        let kept = text.chars().filter(|&char| Class::of(char).kind() != Kind::Joiner);
+        if needed {
+            kept.nfc().for_each(|char| push_lower(char, Class::of(char), &mut self.term));
+        } else {
+            kept.for_each(|char| push_lower(char, Class::of(char), &mut self.term));
+        }
+    }
+}
+
+/// For each length up to 16, which bytes of two words belong to the term.
+const KEEP: [(u64, u64); 17] = {
+    let mut keep = [(0u64, 0u64); 17];
+    let mut length = 1;
+    while length <= 16 {
+        keep[length] = if length <= 8 {
+            (u64::MAX >> (64 - 8 * length), 0)
+        } else {
+            (u64::MAX, u64::MAX >> (128 - 8 * length))
+        };
+        length += 1;
+    }
+    keep
+};
+
+#[inline(always)]
+fn words(block: &[u8]) -> (u64, u64) {
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+    (word(&block[..8]), word(&block[8..16]))
+}
+
+/// Where the URLs of a text begin. `://` is searched for once, ahead of the terms, so that text without URLs
+/// pays one comparison a term.
+struct Schemes<'a> {
+    bytes: &'a [u8],
+    next: usize,
+}
+
+impl<'a> Schemes<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        let mut schemes = Schemes { bytes, next: 0 };
+        schemes.advance(0);
+        schemes
+    }
+
+    fn advance(&mut self, from: usize) {
+        let found = memmem::find(&self.bytes[from..], b"://");
+        self.next = found.map_or(usize::MAX, |found| from + found);
+    }
+
+    /// Where the URL ends that begins with the ASCII run `start..end`, if one does.
+    #[inline(always)]
+    fn url(&mut self, text: &str, start: usize, end: usize) -> Option<usize> {
+        if self.next <= end + LONGEST_SCHEME {
+            if self.next < start {
+                self.advance(start);
+            }
+            if self.next <= start + LONGEST_SCHEME && is_scheme(&self.bytes[start..self.next]) {
+                return Some(url_end(text, self.next));
+            }
+        }
+        let is_www = end - start == 3
+            && self.bytes.get(end) == Some(&b'.')
+            && self.bytes[start..end].eq_ignore_ascii_case(b"www");
+        is_www.then(|| url_end(text, end))
+    }
+}
+
+fn is_scheme(bytes: &[u8]) -> bool {
+    bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))
+}
+
+/// White space, a quote or an angle bracket ends a URL.
+fn url_end(text: &str, from: usize) -> usize {
+    let ends = |char: char| char.is_whitespace() || "\"'`<>‘’“”„«»‹›".contains(char);
+    text[from..].find(ends).map_or(text.len(), |length| from + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn terms(text: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        Splitter::default().split(text, &mut terms);
+        terms
+    }
+
+    /// The rules, a character at a time.
+    fn naive(text: &str) -> Vec<String> {
+        let chars: Vec<(usize, char)> = text.char_indices().collect();
+        let finish = |text: &str| -> String {
+            let mut lower = String::new();
+            text.chars()
+                .filter(|&char| char != '\u{ad}')
+                .nfc()
+                .for_each(|char| push_lower(char, Class::of(char), &mut lower));
+            lower
+        };
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < chars.len() {
+            let kind = Class::of(chars[at].1).kind();
+            if !matches!(kind, Kind::Word | Kind::Unspaced) {
+                at += 1;
+                continue;
+            }
+            let mut end = at + 1;
+            while end < chars.len() {
+                let next = Class::of(chars[end].1).kind();
+                if next != kind && !matches!(next, Kind::Mark | Kind::Joiner) {
+                    break;
+                }
+                end += 1;
+            }
+            let from = chars[at].0;
+            let to = chars.get(end).map_or(text.len(), |&(to, _)| to);
+            let run = &text[from..to];
+            let scheme = text[from..].find("://").filter(|&length| {
+                length <= LONGEST_SCHEME && is_scheme(&text.as_bytes()[from..from + length])
+            });
+            let www = run.eq_ignore_ascii_case("www") && text[to..].starts_with('.');
+            if run.is_ascii() && (scheme.is_some() || www) {
+                // A run before a character beyond ASCII is never looked at for a scheme of its own.
+                let url_to = url_end(text, scheme.map_or(to, |length| from + length));
+                let pieces = text[from..url_to].split(['/', '.', ':']);
+                found.extend(pieces.map(finish).filter(|piece| !piece.is_empty()));
+                at = chars.iter().position(|&(start, _)| start >= url_to).unwrap_or(chars.len());
+                continue;
+            }
+            if kind == Kind::Word {
+                found.push(finish(run));
+            } else {
+                let units: Vec<char> = finish(run).chars().collect();
+                found.extend(units.windows(2).map(|pair| pair.iter().collect::<String>()));
+                if units.len() == 1 {
+                    found.push(units[0].to_string());
+                }
+            }
+            at = end;
+        }
+        found
+    }
+
+    #[test]
+    fn examples() {
+        for (text, expected) in [
+            ("Hello, World 42!", "hello world 42"),
+            ("don't re-use", "don t re use"),
+            ("Straße ÉCOLE e\u{301}cole", "straße école école"),
+            ("soft\u{ad}hyphen", "softhyphen"),
+            ("日本語テスト", "日本 本語 語テ テス スト"),
+            ("第3章 猫", "第 3 章 猫"),
+            ("コーヒー", "コー ーヒ ヒー"),
+            ("한국어 텍스트", "한국어 텍스트"),
+            ("ไทย", "ไท ทย"),
+            ("see http://www.Example.com:8080/a-b/c?d=e_f#g now", "see http www example com 8080 a-b c?d=e_f#g now"),
+            ("WWW.example.org/x,y", "www example org x,y"),
+            ("svn+ssh://host/p \"http://q/r\"s", "svn+ssh host p http q r s"),
+            ("a://b", "a b"),
+            ("1a://b-c", "1a b c"),
+            ("://x-y", "x y"),
+            ("www www. wwww.a-b", "www www wwww a b"),
+            ("", ""),
+            ("\u{301}a", "a"),
+        ] {
+            assert_eq!(terms(text).join(" "), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn runs_of_every_length_at_every_place() {
+        for lead in 0..70 {
+            for length in [1, 2, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 128, 200] {
+                let text = format!("{}{} z", " ".repeat(lead), "Ab1".repeat(70).split_at(length).0);
+                assert_eq!(terms(&text), naive(&text), "{lead} {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_terms_default_to_strings() {
+        assert_eq!(terms("ABC def"), ["abc", "def"]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+        #[test]
+        fn agrees_with_the_rules(text in soup()) {
+            prop_assert_eq!(terms(&text), naive(&text));
+        }
+
+        #[test]
+        fn agrees_on_any_text(text: String) {
+            prop_assert_eq!(terms(&text), naive(&text));
+        }
+    }
+
+    fn soup() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            4 => "[a-zA-Z0-9]{1,20}",
+            2 => "[ .,:/\"'<>+-]{1,3}",
+            1 => Just("http://".to_owned()),
+            1 => Just("www.".to_owned()),
+            1 => "[éÀßžΣİ\u{301}\u{ad}]{1,3}",
+            1 => "[日本語カナกไ한국]{1,4}",
+            1 => " {30,70}",
+        ];
+        proptest::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
+    }
+}

@@ -1,0 +1,93 @@
+//! Tokens to fingerprints, a batch at a time.
+
+use neardup_core::batch::{self, Shingling};
+use numpy::{PyArray2, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3_arrow::PyArray;
+
+use crate::arrays::{TokenLists, detached, flat, list_array, pyarrow, rows};
+
+fn shingling(k: usize, rabin: bool) -> PyResult<Shingling> {
+    if k == 0 {
+        return Err(PyValueError::new_err("k must be at least 1"));
+    }
+    Ok(Shingling { k, rabin })
+}
+
+fn check(holds: bool, what: &'static str) -> PyResult<()> {
+    if holds { Ok(()) } else { Err(PyValueError::new_err(what)) }
+}
+
+#[pyfunction]
+#[pyo3(signature = (tokens, *, k, count, rabin=false))]
+pub fn minima<'py>(
+    py: Python<'py>,
+    tokens: PyArray,
+    k: usize,
+    count: usize,
+    rabin: bool,
+) -> PyResult<Bound<'py, PyArray2<u32>>> {
+    let (tokens, shingling) = (TokenLists::new(&tokens)?, shingling(k, rabin)?);
+    check(count > 0, "count must be at least 1")?;
+    rows(py, detached(py, || batch::minima(tokens.lists(), shingling, count)), count)
+}
+
+#[pyfunction]
+#[pyo3(signature = (tokens, *, k, count, rows, rabin=false))]
+pub fn minima_keys<'py>(
+    py: Python<'py>,
+    tokens: PyArray,
+    k: usize,
+    count: usize,
+    rows: usize,
+    rabin: bool,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let (tokens, shingling) = (TokenLists::new(&tokens)?, shingling(k, rabin)?);
+    check(rows > 0 && count >= rows, "rows must be between 1 and count")?;
+    let keys = detached(py, || batch::minima_keys(tokens.lists(), shingling, count, rows));
+    crate::arrays::rows(py, keys, count / rows)
+}
+
+#[pyfunction]
+pub fn pairs_of_keys<'py>(
+    py: Python<'py>,
+    supershingles: PyReadonlyArray2<'py, u64>,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let (values, width) = flat(&supershingles)?;
+    check(width > 1, "a pair needs at least two columns")?;
+    rows(py, detached(py, || batch::pairs_of_keys(values, width)), width * (width - 1) / 2)
+}
+
+#[pyfunction]
+#[pyo3(signature = (tokens, *, bits, k=1, rabin=false))]
+pub fn projections<'py>(
+    py: Python<'py>,
+    tokens: PyArray,
+    bits: usize,
+    k: usize,
+    rabin: bool,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let (tokens, shingling) = (TokenLists::new(&tokens)?, shingling(k, rabin)?);
+    check(bits > 0 && bits % 64 == 0, "bits must be a multiple of 64")?;
+    rows(py, detached(py, || batch::projections(tokens.lists(), shingling, bits)), bits / 64)
+}
+
+#[pyfunction]
+pub fn pieces<'py>(
+    py: Python<'py>,
+    sketches: PyReadonlyArray2<'py, u64>,
+    pieces: usize,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let (values, width) = flat(&sketches)?;
+    check(pieces >= 2 * width && pieces <= 64 * width, "a piece must have between 1 and 32 bits")?;
+    rows(py, detached(py, || batch::pieces(values, width, pieces)), pieces)
+}
+
+#[pyfunction]
+#[pyo3(signature = (tokens, *, k, rabin=false))]
+pub fn shingle_sets<'py>(py: Python<'py>, tokens: PyArray, k: usize, rabin: bool) -> PyResult<Bound<'py, PyAny>> {
+    let (tokens, shingling) = (TokenLists::new(&tokens)?, shingling(k, rabin)?);
+    let (offsets, values) = detached(py, || batch::shingle_sets(tokens.lists(), shingling));
+    pyarrow(py, list_array(offsets, values)?)
+}

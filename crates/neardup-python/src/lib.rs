@@ -1,0 +1,33 @@
+//! `neardup._native`: the kernels of `neardup-core` for Python. Arrow for text and lists, NumPy for fixed-width
+//! fingerprints, always in batches; arguments are checked here, the GIL is released in [`arrays::detached`].
+
+use pyo3::prelude::*;
+
+mod arrays;
+mod fingerprints;
+mod pages;
+mod pairs;
+
+#[pymodule]
+mod _native {
+    use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use crate::fingerprints::{minima, minima_keys, pairs_of_keys, pieces, projections, shingle_sets};
+    #[pymodule_export]
+    use crate::pages::{links, parse_jsonl, read_pages, site_of, terms};
+    #[pymodule_export]
+    use crate::pairs::{
+        agreeing_bits, components, direct_removal, equal_columns, identity_sets, jaccard, join, spanning_forest,
+        term_difference,
+    };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        use neardup_core::{format, unicode};
+        module.add("FORMAT_VERSION", format::FORMAT_VERSION)?;
+        module.add("MIN_TOKENS", format::MIN_TOKENS)?;
+        module.add("UNICODE_VERSION", unicode::UNICODE_VERSION)?;
+        Ok(())
+    }
+}

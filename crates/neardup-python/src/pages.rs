@@ -1,0 +1,228 @@
+//! Pages to tokens, a batch at a time; JSON lines to pages.
+
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, RecordBatch, StringArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use neardup_core::decode::decode;
+use neardup_core::hash::{TermHash, fold_term, identity};
+use neardup_core::jsonl;
+use neardup_core::html::links::{links as html_links, normalised};
+use neardup_core::page::{Page, Reader, Reading};
+use neardup_core::site::{SiteRule, site};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3_arrow::{PyArray, PyRecordBatch};
+
+use crate::arrays::{detached, list_array, pyarrow};
+
+fn reading(hash: &str, site_rule: &str) -> PyResult<Reading> {
+    let hash = match hash {
+        "fold" => TermHash::Fold,
+        "rabin" => TermHash::Rabin,
+        _ => return Err(PyValueError::new_err(format!("unknown token hash {hash:?}: use 'fold' or 'rabin'"))),
+    };
+    Ok(Reading { hash, site: rule(site_rule)? })
+}
+
+fn rule(site_rule: &str) -> PyResult<SiteRule> {
+    match site_rule {
+        "registrable" => Ok(SiteRule::Registrable),
+        "henzinger" => Ok(SiteRule::Henzinger),
+        _ => Err(PyValueError::new_err(format!("unknown site rule {site_rule:?}: use 'registrable' or 'henzinger'"))),
+    }
+}
+
+fn value<'a>(array: &'a StringArray, at: usize) -> Option<&'a str> {
+    array.is_valid(at).then(|| array.value(at))
+}
+
+fn column<T: Clone + 'static>(array: &PyArray, name: &str) -> PyResult<T> {
+    let column = array.array().as_any().downcast_ref::<T>();
+    column.cloned().ok_or_else(|| PyTypeError::new_err(format!("{name} has the wrong Arrow type")))
+}
+
+/// The columns of a batch that reading needs.
+struct Pages {
+    content: LargeBinaryArray,
+    html: BooleanArray,
+    charset: StringArray,
+    url: StringArray,
+}
+
+impl Pages {
+    fn new(content: &PyArray, html: &PyArray, charset: &PyArray, url: &PyArray) -> PyResult<Self> {
+        let content: LargeBinaryArray = column(content, "content")?;
+        let html: BooleanArray = column(html, "html")?;
+        let charset: StringArray = column(charset, "charset")?;
+        let url: StringArray = column(url, "url")?;
+        if [html.len(), charset.len(), url.len()] != [content.len(); 3] {
+            return Err(PyValueError::new_err("columns of different lengths"));
+        }
+        Ok(Pages { content, html, charset, url })
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Page<'_>> {
+        (0..self.content.len()).map(|at| Page {
+            content: self.content.value(at),
+            html: self.html.value(at),
+            charset: value(&self.charset, at),
+            url: value(&self.url, at),
+        })
+    }
+}
+
+type Read<'py> = (
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyArray1<bool>>,
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u64>>,
+);
+
+/// (tokens, title, site, replaced, identity high, identity low) of each page.
+#[pyfunction]
+#[pyo3(signature = (content, html, charset, url, *, hash="fold", site_rule="registrable"))]
+pub fn read_pages<'py>(
+    py: Python<'py>,
+    content: PyArray,
+    html: PyArray,
+    charset: PyArray,
+    url: PyArray,
+    hash: &str,
+    site_rule: &str,
+) -> PyResult<Read<'py>> {
+    let reading = reading(hash, site_rule)?;
+    let pages = Pages::new(&content, &html, &charset, &url)?;
+    let read = detached(py, || {
+        let mut reader = Reader::default();
+        let (mut offsets, mut tokens) = (vec![0i64], Vec::new());
+        let (mut titles, mut sites) = (StringBuilder::new(), StringBuilder::new());
+        let (mut replaced, mut high, mut low) = (Vec::new(), Vec::new(), Vec::new());
+        for page in pages.iter() {
+            let start = tokens.len();
+            let facts = reader.tokens(page, reading, &mut tokens);
+            offsets.push(tokens.len() as i64);
+            titles.append_option(facts.title);
+            sites.append_option(facts.site);
+            replaced.push(facts.replaced);
+            let name = identity(&tokens[start..]);
+            high.push((name >> 64) as u64);
+            low.push(name as u64);
+        }
+        (offsets, tokens, titles.finish(), sites.finish(), replaced, high, low)
+    });
+    let (offsets, tokens, titles, sites, replaced, high, low) = read;
+    Ok((
+        pyarrow(py, list_array(offsets, tokens)?)?,
+        pyarrow(py, Arc::new(titles))?,
+        pyarrow(py, Arc::new(sites))?,
+        replaced.into_pyarray(py),
+        high.into_pyarray(py),
+        low.into_pyarray(py),
+    ))
+}
+
+/// (terms, title, site, encoding) of one page, the terms as strings.
+#[pyfunction]
+#[pyo3(signature = (content, *, html, charset=None, url=None, site_rule="registrable"))]
+pub fn terms(
+    py: Python<'_>,
+    content: PyBackedBytes,
+    html: bool,
+    charset: Option<&str>,
+    url: Option<&str>,
+    site_rule: &str,
+) -> PyResult<(Vec<String>, Option<String>, Option<String>, &'static str)> {
+    let reading = reading("fold", site_rule)?;
+    Ok(detached(py, || {
+        let mut terms = Vec::new();
+        let page = Page { content: &content, html, charset, url };
+        let facts = Reader::default().read(page, reading, &mut terms);
+        (terms, facts.title, facts.site, facts.encoding)
+    }))
+}
+
+/// (own, targets): hashes of each page's URL (0: none), and of what the pages link to, each target once a page.
+#[pyfunction]
+pub fn links<'py>(
+    py: Python<'py>,
+    content: PyArray,
+    html: PyArray,
+    charset: PyArray,
+    url: PyArray,
+) -> PyResult<(Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>)> {
+    let pages = Pages::new(&content, &html, &charset, &url)?;
+    let (own, targets) = detached(py, || {
+        let (mut own, mut targets) = (Vec::new(), Vec::new());
+        for page in pages.iter() {
+            let url = page.url.and_then(|url| url::Url::parse(url.trim()).ok());
+            own.push(url.as_ref().map_or(0, |url| fold_term(normalised(url).as_bytes())));
+            if page.html {
+                let decoded = decode(page.content, page.charset, true);
+                let found = html_links(&decoded.text, url.as_ref());
+                targets.extend(found.iter().map(|target| fold_term(target.as_bytes())));
+            }
+        }
+        (own, targets)
+    });
+    Ok((own.into_pyarray(py), targets.into_pyarray(py)))
+}
+
+/// The site of a URL, or None.
+#[pyfunction]
+#[pyo3(signature = (url, *, site_rule="registrable"))]
+pub fn site_of(url: &str, site_rule: &str) -> PyResult<Option<String>> {
+    let rule = rule(site_rule)?;
+    Ok(url::Url::parse(url.trim()).ok().and_then(|url| site(&url, rule)))
+}
+
+/// (page columns, [(line, reason), …]) of a block of whole lines.
+#[pyfunction]
+pub fn parse_jsonl<'py>(
+    py: Python<'py>,
+    block: PyBackedBytes,
+    id_field: &str,
+    url_field: &str,
+    html_field: &str,
+    text_field: &str,
+    date_field: &str,
+) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>)> {
+    let fields =
+        jsonl::Fields { id: id_field, url: url_field, html: html_field, text: text_field, date: date_field };
+    let mut lines = detached(py, || jsonl::parse(&block, &fields));
+    let bad = std::mem::take(&mut lines.bad);
+    let batch = detached(py, || columns(lines)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((PyRecordBatch::new(batch).into_pyarrow(py)?, bad))
+}
+
+fn columns(lines: jsonl::Lines) -> Result<RecordBatch, arrow_schema::ArrowError> {
+    let strings = |column: jsonl::Strings| -> Result<ArrayRef, arrow_schema::ArrowError> {
+        let text = (0..column.present.len()).map(|at| column.get(at).map(|bytes| String::from_utf8_lossy(bytes)));
+        Ok(Arc::new(text.collect::<StringArray>()))
+    };
+    let mut content = lines.content;
+    if content.offsets.is_empty() {
+        content.offsets.push(0);
+    }
+    let content = LargeBinaryArray::try_new(
+        OffsetBuffer::new(ScalarBuffer::from(content.offsets)),
+        content.bytes.into(),
+        Some(NullBuffer::from(content.present)).filter(|nulls| nulls.null_count() > 0),
+    )?;
+    let (id, url, date) = (strings(lines.id)?, strings(lines.url)?, strings(lines.date)?);
+    RecordBatch::try_from_iter(vec![
+        ("id", id),
+        ("url", url),
+        ("content", Arc::new(content) as ArrayRef),
+        ("html", Arc::new(BooleanArray::from(lines.html))),
+        ("date", date),
+        ("line", Arc::new(Int64Array::from(lines.line))),
+        ("start", Arc::new(Int64Array::from(lines.start))),
+        ("length", Arc::new(Int64Array::from(lines.length))),
+    ])
+}

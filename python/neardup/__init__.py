@@ -1,0 +1,64 @@
+"""neardup finds near-duplicate web pages and documents, says why, and keeps the right one.
+
+>>> import neardup
+>>> result = neardup.find_duplicates(["one and the same short text of nine words here"] * 2)
+>>> result.pages["kept"].to_pylist()
+[True, False]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from neardup.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from neardup.detectors import Detector, detectors, parse, plan
+    from neardup.engines import Settings
+    from neardup.job import Result, dedup, find_duplicates, open_result
+    from neardup.sources import Fields
+    from neardup.text import Reading, terms
+
+# What is heavy is imported when it is first asked for, so that `neardup --version` answers at once.
+_HOMES = {
+    "Detector": "neardup.detectors",
+    "Fields": "neardup.sources",
+    "Reading": "neardup.text",
+    "Result": "neardup.job",
+    "Settings": "neardup.engines",
+    "dedup": "neardup.job",
+    "detectors": "neardup.detectors",
+    "find_duplicates": "neardup.job",
+    "open_result": "neardup.job",
+    "parse": "neardup.detectors",
+    "plan": "neardup.detectors",
+    "terms": "neardup.text",
+}
+
+__all__ = [
+    "Detector",
+    "Fields",
+    "Reading",
+    "Result",
+    "Settings",
+    "__version__",
+    "dedup",
+    "detectors",
+    "find_duplicates",
+    "open_result",
+    "parse",
+    "plan",
+    "terms",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'neardup' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,92 @@
+"""The kernels of the Rust core. Arrow arrays for text and lists, NumPy for fixed-width rows; always in batches."""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+FORMAT_VERSION: int
+MIN_TOKENS: int
+UNICODE_VERSION: str
+
+def read_pages(
+    content: pa.LargeBinaryArray,
+    html: pa.BooleanArray,
+    charset: pa.StringArray,
+    url: pa.StringArray,
+    *,
+    hash: str = "fold",
+    site_rule: str = "registrable",
+) -> tuple[
+    pa.LargeListArray,
+    pa.StringArray,
+    pa.StringArray,
+    npt.NDArray[np.bool_],
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.uint64],
+]: ...
+def terms(
+    content: bytes,
+    *,
+    html: bool,
+    charset: str | None = None,
+    url: str | None = None,
+    site_rule: str = "registrable",
+) -> tuple[list[str], str | None, str | None, str]: ...
+def links(
+    content: pa.LargeBinaryArray, html: pa.BooleanArray, charset: pa.StringArray, url: pa.StringArray
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...
+def site_of(url: str, *, site_rule: str = "registrable") -> str | None: ...
+def parse_jsonl(
+    block: bytes, id_field: str, url_field: str, html_field: str, text_field: str, date_field: str
+) -> tuple[pa.RecordBatch, list[tuple[int, str]]]: ...
+def minima(
+    tokens: pa.LargeListArray, *, k: int, count: int, rabin: bool = False
+) -> npt.NDArray[np.uint32]: ...
+def minima_keys(
+    tokens: pa.LargeListArray, *, k: int, count: int, rows: int, rabin: bool = False
+) -> npt.NDArray[np.uint64]: ...
+def pairs_of_keys(supershingles: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]: ...
+def projections(
+    tokens: pa.LargeListArray, *, bits: int, k: int = 1, rabin: bool = False
+) -> npt.NDArray[np.uint64]: ...
+def pieces(sketches: npt.NDArray[np.uint64], pieces: int) -> npt.NDArray[np.uint64]: ...
+def shingle_sets(tokens: pa.LargeListArray, *, k: int, rabin: bool = False) -> pa.LargeListArray: ...
+def join(
+    keys: npt.NDArray[np.uint64],
+    active: npt.NDArray[np.bool_],
+    *,
+    predicate: str = "any",
+    site_offsets: npt.NDArray[np.uint64] | None = None,
+    sites: npt.NDArray[np.uint32] | None = None,
+    columns: npt.NDArray[np.uint64] | None = None,
+    bits: npt.NDArray[np.uint64] | None = None,
+    sets: pa.LargeListArray | None = None,
+    least: float = 0.0,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int]: ...
+def agreeing_bits(
+    sketches: npt.NDArray[np.uint64], a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.uint32]: ...
+def equal_columns(
+    rows: npt.NDArray[np.uint64], a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.uint32]: ...
+def jaccard(
+    sets: pa.LargeListArray, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.float64]: ...
+def term_difference(
+    tokens: pa.LargeListArray, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.uint64]: ...
+def components(
+    pages: int, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.uint32]: ...
+def spanning_forest(
+    pages: int, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32], score: npt.NDArray[np.float64]
+) -> npt.NDArray[np.bool_]: ...
+def direct_removal(
+    order: npt.NDArray[np.uint32],
+    a: npt.NDArray[np.uint32],
+    b: npt.NDArray[np.uint32],
+    score: npt.NDArray[np.float64],
+) -> npt.NDArray[np.uint32]: ...
+def identity_sets(
+    high: npt.NDArray[np.uint64], low: npt.NDArray[np.uint64], alone: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.uint32]: ...

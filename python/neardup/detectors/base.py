@@ -1,0 +1,58 @@
+"""What a detector is: a small frozen dataclass that says its rules, and a line about itself for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from neardup.detectors.rules import ExactJaccard, Rule
+from neardup.errors import SpecError
+from neardup.fingerprints import Fingerprint
+
+
+@dataclass(frozen=True)
+class Detector:
+    """Base of all detectors. Subclasses are frozen dataclasses whose fields are the parameters.
+
+    The text form names what differs from the defaults, and parses back (``neardup.detectors.parse``).
+    """
+
+    #: The name in the registry and in the text form.
+    name: ClassVar[str]
+    #: One line for ``neardup detectors``.
+    summary: ClassVar[str]
+    #: Where the method comes from.
+    source: ClassVar[str]
+    #: What it costs in time and space a page.
+    cost: ClassVar[str]
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The union of these finds the pairs."""
+        raise NotImplementedError
+
+    def fingerprints(self) -> tuple[Fingerprint, ...]:
+        """Everything to be computed of every page, each once."""
+        needed: dict[Fingerprint, None] = {}
+        for rule in self.rules():
+            needed.update(dict.fromkeys(rule.fingerprints()))
+        return tuple(needed)
+
+    def needs_tokens(self) -> bool:
+        """Whether verifying needs the pages' tokens, beyond their fingerprints."""
+        return any(isinstance(rule.verify, ExactJaccard) for rule in self.rules())
+
+    def parameters(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __str__(self) -> str:
+        changed = [
+            f"{field.name}={getattr(self, field.name)}"
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        ]
+        return f"{self.name}({','.join(changed)})" if changed else self.name
+
+    def check(self, holds: bool, what: str) -> None:
+        """Raises a SpecError that names the detector unless the parameters make sense."""
+        if not holds:
+            raise SpecError(f"detector {self.name!r}: {what}", hint=f"neardup detectors {self.name}")

@@ -1,0 +1,98 @@
+"""A rule: which keys make two pages meet, of which pairs it speaks, and what a pair must show to be accepted.
+
+This is Potthast & Stein's chunk index read as data. A detector is a union of rules; engines know rules only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from neardup import _native
+from neardup.fingerprints import Bands, Fingerprint, FixedWidth, Projection, Supershingles
+
+Predicate = Literal["any", "same-site", "different-site"]
+
+
+@dataclass(frozen=True, slots=True)
+class SupershinglePairs:
+    """Keys: all pairs of supershingles, so pages that share one key agree in two supershingles."""
+
+    fingerprint: Supershingles
+
+    def of(self, values: FixedWidth) -> FixedWidth:
+        return _native.pairs_of_keys(values)
+
+
+@dataclass(frozen=True, slots=True)
+class SingleColumns:
+    """Keys: each column of the fingerprint as it is."""
+
+    fingerprint: Supershingles | Bands
+
+    def of(self, values: FixedWidth) -> FixedWidth:
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Keys: the sketch cut into ``pieces`` pieces; fewer differing bits than pieces always share one."""
+
+    fingerprint: Projection
+    pieces: int
+
+    def of(self, values: FixedWidth) -> FixedWidth:
+        return _native.pieces(values, self.pieces)
+
+
+Keys = SupershinglePairs | SingleColumns | Pieces
+
+
+@dataclass(frozen=True, slots=True)
+class AgreeingColumns:
+    """Accepted: at least ``least`` supershingles agree (B-similarity)."""
+
+    fingerprint: Supershingles
+    least: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgreeingBits:
+    """Accepted: at least ``least`` bits agree (C-similarity)."""
+
+    fingerprint: Projection
+    least: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExactJaccard:
+    """Accepted: the Jaccard similarity of the shingle sets, computed exactly, is at least ``least``."""
+
+    k: int
+    least: float
+    rabin: bool = False
+
+
+Verify = AgreeingColumns | AgreeingBits | ExactJaccard
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One way for two pages to be near-duplicates."""
+
+    name: str
+    keys: Keys
+    verify: Verify
+    predicate: Predicate = "any"
+
+    def fingerprints(self) -> tuple[Fingerprint, ...]:
+        """What must be computed of every page for this rule.
+
+        >>> rule = Rule("c", Pieces(Projection(), 12), AgreeingBits(Projection(), 372))
+        >>> rule.fingerprints()
+        (Projection(bits=384, k=1, rabin=False),)
+        """
+        needed: list[Fingerprint] = [self.keys.fingerprint]
+        if not isinstance(self.verify, ExactJaccard) and self.verify.fingerprint not in needed:
+            needed.append(self.verify.fingerprint)
+        return tuple(needed)

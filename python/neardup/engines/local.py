@@ -1,0 +1,83 @@
+"""The local engine: all cores of one machine; the reference for every other engine."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from neardup import _native
+from neardup.detectors import Detector
+from neardup.engines.collect import Collection, collect
+from neardup.engines.matching import Matches, match
+from neardup.engines.outcome import Outcome, Tables, assemble
+from neardup.engines.progress import Progress, Silent
+from neardup.engines.settings import Settings
+from neardup.engines.stopwatch import Stage, Stopwatch
+from neardup.sources import Source
+
+
+def run(
+    source: Source,
+    detector: Detector,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Runs the detector over the source.
+
+    >>> from neardup.detectors import parse
+    >>> from neardup.sources.memory import texts
+    >>> pages = ["the quick brown fox jumps over the lazy dog today"] * 2
+    >>> run(texts(pages), parse("exact")).pages["kept"].to_pylist()
+    [True, False]
+    """
+    settings = settings or Settings()
+    watch = Stopwatch(progress or Silent())
+    with watch.stage("reading", source.nbytes()):
+        collection = collect(source, detector, settings, watch.progress)
+    with watch.stage("matching"):
+        matches = match(collection, detector, settings.reading.min_tokens)
+    with watch.stage("clustering"):
+        tables = assemble(collection, matches, settings)
+    report = {
+        "format": _native.FORMAT_VERSION,
+        "engine": "local",
+        "detector": str(detector),
+        "parameters": detector.parameters(),
+        "settings": asdict(settings),
+        "counts": tables.counts,
+        "ignored": collection.ignored,
+        "rules": [asdict(counts) for counts in matches.rules],
+        "pairs": {
+            "in_all": tables.all_pairs,
+            "held": "all" if tables.pairs.num_rows == tables.all_pairs else "spanning forest",
+        },
+        "warnings": warnings(collection, matches, tables, detector),
+        "skipped": [asdict(bad) for bad in collection.skipped],
+        "bytes": collection.nbytes,
+        "stages": stages(watch.stages),
+    }
+    return Outcome(tables.pages, tables.pairs, tables.clusters, report)
+
+
+def stages(done: list[Stage]) -> list[dict[str, object]]:
+    """The stages as ``run.json`` tells them.
+
+    >>> stages([Stage("reading", 1.23456, None)])
+    [{'name': 'reading', 'seconds': 1.235, 'peak_memory': None}]
+    """
+    return [asdict(stage) | {"seconds": round(stage.seconds, 3)} for stage in done]
+
+
+def warnings(collection: Collection, matches: Matches, tables: Tables, detector: Detector) -> list[str]:
+    """What the user should know beside the numbers."""
+    said = []
+    counts = tables.counts
+    if counts["skipped"]:
+        said.append(f"{counts['skipped']:,} records could not be read; 'skipped' names them")
+    if counts["repeated_ids"]:
+        said.append(f"{counts['repeated_ids']:,} ids occurred before and became id#row")
+    if tables.pairs.num_rows < tables.all_pairs:
+        said.append(f"of {tables.all_pairs:,} accepted pairs only the spanning forest is held; see --max-pairs")
+    needs_sites = any(rule.predicate != "any" for rule in detector.rules())
+    if needs_sites and collection.pages.column("site").null_count == collection.pages.num_rows:
+        said.append("no page has a URL, so all count as on different sites; consider --detector minhash")
+    return said

@@ -1,0 +1,172 @@
+"""The second stage: fingerprints → identity sets → accepted pairs of their first members."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup import _native
+from neardup.detectors import Detector, Rule
+from neardup.detectors.rules import AgreeingBits, AgreeingColumns, ExactJaccard
+from neardup.engines.collect import Collection
+from neardup.fingerprints import Projection, ShingleSet, Supershingles
+
+Rows = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCounts:
+    """What one rule did."""
+
+    rule: str
+    candidates: int
+    accepted: int
+    #: Pages in the fullest bucket of a key.
+    largest_bucket: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Identity sets and the accepted pairs between their first members, sorted by (a, b); a < b are rows."""
+
+    #: For each page the first page with the same tokens.
+    identity: Rows
+    a: Rows
+    b: Rows
+    score: npt.NDArray[np.float64]
+    same_site: npt.NDArray[np.bool_]
+    b_similarity: npt.NDArray[np.uint32] | None
+    c_similarity: npt.NDArray[np.uint32] | None
+    jaccard: npt.NDArray[np.float64] | None
+    #: Which rule accepted each pair, as a place in ``rules``.
+    rule: npt.NDArray[np.int8]
+    rules: list[RuleCounts]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sites:
+    """The sites of each identity set, all its members' together."""
+
+    offsets: npt.NDArray[np.uint64]
+    values: npt.NDArray[np.uint32]
+
+
+def match(collection: Collection, detector: Detector, min_tokens: int) -> Matches:
+    """Finds the pairs the detector accepts."""
+    tokens = collection.pages.column("tokens").to_numpy()
+    identity = _native.identity_sets(*collection.identity, tokens == 0)
+    first = np.flatnonzero(identity == np.arange(len(identity), dtype=np.uint32)).astype(np.uint32)
+    member_of = np.searchsorted(first, identity).astype(np.uint32)
+    sites = _sites(collection.pages.column("site"), member_of, len(first))
+    active = tokens[first] >= min_tokens
+    found = [_apply(rule, collection, first, active, sites) for rule in detector.rules()]
+    a, b, score, rule = _union([pairs for pairs, _ in found])
+    return Matches(
+        identity=identity,
+        a=first[a],
+        b=first[b],
+        score=score,
+        same_site=_same_site(sites, a, b),
+        b_similarity=_similarity(collection, Supershingles, first[a], first[b]),
+        c_similarity=_similarity(collection, Projection, first[a], first[b]),
+        jaccard=score if detector.needs_tokens() else None,
+        rule=rule,
+        rules=[counts for _, counts in found],
+    )
+
+
+_Pairs = tuple[Rows, Rows, npt.NDArray[np.float64]]
+
+
+def _apply(
+    rule: Rule, collection: Collection, first: Rows, active: npt.NDArray[np.bool_], sites: _Sites
+) -> tuple[_Pairs, RuleCounts]:
+    keys = rule.keys.of(collection.fingerprints[rule.keys.fingerprint][first])
+    verify = rule.verify
+    columns = bits = sets = None
+    if isinstance(verify, AgreeingColumns):
+        columns = collection.fingerprints[verify.fingerprint][first]
+    elif isinstance(verify, AgreeingBits):
+        bits = collection.fingerprints[verify.fingerprint][first]
+    elif isinstance(verify, ExactJaccard):
+        sets = _shingle_sets(collection, verify, first)
+    a, b, score, candidates, largest = _native.join(
+        keys,
+        active,
+        predicate=rule.predicate,
+        site_offsets=sites.offsets,
+        sites=sites.values,
+        columns=columns,
+        bits=bits,
+        sets=sets,
+        least=verify.least,
+    )
+    return (a, b, score), RuleCounts(rule.name, candidates, len(a), largest)
+
+
+def _shingle_sets(collection: Collection, verify: ExactJaccard, first: Rows) -> pa.LargeListArray:
+    assert collection.tokens is not None
+    tokens = collection.tokens.take(pa.array(first)).combine_chunks()
+    return ShingleSet(verify.k, verify.rabin).compute(tokens)
+
+
+def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], npt.NDArray[np.int8]]:
+    """All pairs, each once; one that several rules accepted is told by its highest score, then the first rule."""
+    a = np.concatenate([np.empty(0, np.uint32), *(pairs[0] for pairs in found)])
+    b = np.concatenate([np.empty(0, np.uint32), *(pairs[1] for pairs in found)])
+    score = np.concatenate([np.empty(0), *(pairs[2] for pairs in found)])
+    lengths = [len(pairs[0]) for pairs in found]
+    rule = np.repeat(np.arange(len(found), dtype=np.int8), lengths)
+    if len(found) > 1:
+        order = np.lexsort((rule, -score, b, a))
+        a, b, score, rule = a[order], b[order], score[order], rule[order]
+        fresh = np.ones(len(a), bool)
+        fresh[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+        a, b, score, rule = a[fresh], b[fresh], score[fresh], rule[fresh]
+    return a, b, score, rule
+
+
+def _sites(site: pa.ChunkedArray, member_of: Rows, sets: int) -> _Sites:
+    numbers = site_numbers(site)
+    # 0 is "unknown", so known sites are numbered from 1.
+    distinct = np.unique((member_of.astype(np.uint64) << np.uint64(32)) | (numbers + 1).astype(np.uint64))
+    offsets = np.searchsorted(distinct >> np.uint64(32), np.arange(sets + 1, dtype=np.uint64))
+    return _Sites(offsets.astype(np.uint64), (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32))
+
+
+def site_numbers(site: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """A number for each page's site, −1 where it has none.
+
+    >>> site_numbers(pa.chunked_array([["a.example", None, "a.example"]])).tolist()
+    [0, -1, 0]
+    """
+    encoded = site.combine_chunks().dictionary_encode()
+    return np.asarray(encoded.indices.fill_null(-1), dtype=np.int64)
+
+
+def _same_site(sites: _Sites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
+    """Whether two sets share a known site; nearly all have one site, which needs no search."""
+    start_a, start_b = sites.offsets[a], sites.offsets[b]
+    first_a, first_b = sites.values[start_a], sites.values[start_b]
+    same = (first_a == first_b) & (first_a != 0)
+    several = np.flatnonzero((sites.offsets[a + 1] - start_a > 1) | (sites.offsets[b + 1] - start_b > 1))
+    for pair in several.tolist():
+        of_a = sites.values[int(start_a[pair]) : int(sites.offsets[a[pair] + 1])]
+        of_b = sites.values[int(start_b[pair]) : int(sites.offsets[b[pair] + 1])]
+        shared = np.intersect1d(of_a, of_b)
+        same[pair] = bool((shared != 0).any())
+    return same
+
+
+def _similarity(
+    collection: Collection, kind: type[Supershingles | Projection], a: Rows, b: Rows
+) -> npt.NDArray[np.uint32] | None:
+    for fingerprint, values in collection.fingerprints.items():
+        if isinstance(fingerprint, kind):
+            if isinstance(fingerprint, Projection):
+                return _native.agreeing_bits(values, a, b)
+            return _native.equal_columns(values, a, b)
+    return None

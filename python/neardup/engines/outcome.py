@@ -1,0 +1,227 @@
+"""The tables a run gives back: pages, pairs, clusters; their schemas are a contract."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import _native
+from neardup.engines.collect import Collection
+from neardup.engines.matching import Matches, site_numbers
+from neardup.engines.settings import Settings
+from neardup.graph import clusters_table, keep_order, remove
+
+PAGES_OUT: Final = pa.schema(
+    [
+        pa.field("row", pa.uint64(), nullable=False),
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("url", pa.string()),
+        pa.field("site", pa.string()),
+        pa.field("title", pa.string()),
+        pa.field("tokens", pa.int64(), nullable=False),
+        pa.field("identity", pa.string(), nullable=False),
+        pa.field("cluster", pa.string(), nullable=False),
+        pa.field("kept", pa.bool_(), nullable=False),
+        pa.field("kept_instead", pa.string()),
+        pa.field("reason", pa.string(), nullable=False),
+        pa.field("source", pa.string(), nullable=False),
+        pa.field("offset", pa.int64()),
+        pa.field("length", pa.int64()),
+    ]
+)
+
+PAIRS_OUT: Final = pa.schema(
+    [
+        pa.field("a", pa.string(), nullable=False),
+        pa.field("b", pa.string(), nullable=False),
+        pa.field("row_a", pa.uint64(), nullable=False),
+        pa.field("row_b", pa.uint64(), nullable=False),
+        pa.field("same_site", pa.bool_(), nullable=False),
+        pa.field("score", pa.float64(), nullable=False),
+        pa.field("b_similarity", pa.int32()),
+        pa.field("c_similarity", pa.int32()),
+        pa.field("jaccard", pa.float64()),
+        pa.field("rule", pa.string(), nullable=False),
+        pa.field("tree", pa.bool_(), nullable=False),
+    ]
+)
+
+#: Why a page stays or goes, in the column ``reason``.
+REASONS: Final = {
+    "unique": "stays: nothing like it was found",
+    "chosen": "stays: the keep policy prefers it to the pages removed for it",
+    "apart": "stays: in a cluster, but accepted against no page that stays",
+    "empty": "stays: it has no tokens, and empty pages never match",
+    "short": "stays: too few tokens to be compared, and none identical before it",
+    "identical": "goes: the same tokens as the page kept instead",
+    "near-duplicate": "goes: accepted against the page kept instead",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything a run found."""
+
+    pages: pa.Table
+    pairs: pa.Table
+    clusters: pa.Table
+    #: What ``run.json`` says.
+    report: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The three tables, and the counts that are told of them."""
+
+    pages: pa.Table
+    pairs: pa.Table
+    clusters: pa.Table
+    counts: dict[str, int]
+    all_pairs: int
+
+
+def assemble(collection: Collection, matches: Matches, settings: Settings) -> Tables:
+    """From pages and pairs to clusters, removals and the tables."""
+    count = collection.pages.num_rows
+    rows = np.arange(count, dtype=np.uint32)
+    ids, repeated = unique_ids(collection.pages)
+    cluster = _native.components(
+        count, np.concatenate([matches.a, matches.identity]), np.concatenate([matches.b, rows])
+    )
+    tokens = collection.pages.column("tokens").to_numpy()
+    order = keep_order(
+        settings.keep,
+        tokens=tokens,
+        urls=collection.pages.column("url"),
+        dates=collection.pages.column("date"),
+        links=collection.links,
+    )
+    removed = remove(
+        order, matches.identity, cluster, (matches.a, matches.b, matches.score), settings.removal
+    )
+    kept = removed.instead == rows
+    reason = _reasons(kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens)
+    pages = pa.Table.from_arrays(
+        [
+            pa.array(rows, pa.uint64()),
+            ids,
+            *(collection.pages.column(name) for name in ("url", "site", "title", "tokens")),
+            ids.take(pa.array(matches.identity)),
+            ids.take(pa.array(cluster)),
+            pa.array(kept),
+            ids.take(pa.array(removed.instead, mask=kept)),
+            reason,
+            *(collection.pages.column(name) for name in ("source", "offset", "length")),
+        ],
+        schema=PAGES_OUT,
+    )
+    clusters = clusters_table(
+        ids, cluster, matches.identity, site_numbers(collection.pages.column("site")), kept, (matches.a, matches.b)
+    )
+    pairs = _pairs_table(ids, matches, count)
+    if pairs.num_rows > settings.max_pairs * count:
+        pairs = pairs.filter(pairs.column("tree"))
+    counts = {
+        "pages": count,
+        "empty": int((tokens == 0).sum()),
+        "short": int(((tokens > 0) & (tokens < settings.reading.min_tokens)).sum()),
+        "identity_sets": int((matches.identity == rows).sum()),
+        "identical": int((matches.identity != rows).sum()),
+        "pairs": len(matches.a),
+        "clusters": clusters.num_rows,
+        "clustered": int(pc.sum(clusters.column("size")).as_py() or 0),
+        "kept": int(kept.sum()),
+        "removed": int(count - kept.sum()),
+        "repeated_ids": repeated,
+        "replaced_characters": collection.replaced,
+        "skipped": len(collection.skipped),
+        "ignored": sum(collection.ignored.values()),
+    }
+    return Tables(pages, pairs, clusters, counts, len(matches.a))
+
+
+def _pairs_table(ids: pa.Array, matches: Matches, pages: int) -> pa.Table:
+    count = len(matches.a)
+
+    def optional(values: npt.NDArray[Any] | None, kind: pa.DataType) -> pa.Array:
+        return pa.nulls(count, kind) if values is None else pa.array(values).cast(kind)
+
+    names = pa.array([rule.rule for rule in matches.rules], pa.string())
+    return pa.Table.from_arrays(
+        [
+            ids.take(pa.array(matches.a)),
+            ids.take(pa.array(matches.b)),
+            pa.array(matches.a, pa.uint64()),
+            pa.array(matches.b, pa.uint64()),
+            pa.array(matches.same_site),
+            pa.array(matches.score),
+            optional(matches.b_similarity, pa.int32()),
+            optional(matches.c_similarity, pa.int32()),
+            optional(matches.jaccard, pa.float64()),
+            names.take(pa.array(matches.rule)),
+            pa.array(_native.spanning_forest(pages, matches.a, matches.b, matches.score)),
+        ],
+        schema=PAIRS_OUT,
+    )
+
+
+def _reasons(
+    kept: npt.NDArray[np.bool_],
+    instead: npt.NDArray[np.uint32],
+    identical: npt.NDArray[np.bool_],
+    cluster: npt.NDArray[np.uint32],
+    tokens: npt.NDArray[np.int64],
+    min_tokens: int,
+) -> pa.Array:
+    stands_for = np.bincount(instead, minlength=len(kept))
+    names = list(REASONS)
+    conditions = {
+        "identical": ~kept & identical,
+        "near-duplicate": ~kept & ~identical,
+        "empty": tokens == 0,
+        "chosen": kept & (stands_for > 1),
+        "short": tokens < min_tokens,
+        "apart": np.bincount(cluster, minlength=len(kept))[cluster] > 1,
+    }
+    place = np.select(
+        list(conditions.values()), [names.index(name) for name in conditions], default=names.index("unique")
+    )
+    return pa.array(names).take(pa.array(place))
+
+
+def unique_ids(pages: pa.Table) -> tuple[pa.Array, int]:
+    """The id of every page: the input's own, else ``source#record``; one that repeats becomes ``id#row``.
+
+    >>> table = pa.table({"id": ["x", "x", None], "source": ["f"] * 3, "record": [0, 1, 2]})
+    >>> ids, repeated = unique_ids(table)
+    >>> ids.to_pylist(), repeated
+    (['x', 'x#1', 'f#2'], 1)
+    """
+    named = pc.binary_join_element_wise(pages.column("source"), pages.column("record").cast(pa.string()), "#")
+    ids = pc.coalesce(pages.column("id"), named).combine_chunks()
+    repeated_rows = _repeated(ids)
+    count = len(repeated_rows)
+    while len(repeated_rows):
+        renamed = pc.binary_join_element_wise(
+            ids.take(pa.array(repeated_rows)), pa.array(repeated_rows).cast(pa.string()), "#"
+        )
+        mask = np.zeros(len(ids), bool)
+        mask[repeated_rows] = True
+        ids = pc.replace_with_mask(ids, pa.array(mask), renamed)
+        # "x#1" may have been somebody's id already.
+        repeated_rows = _repeated(ids)
+    return ids, count
+
+
+def _repeated(ids: pa.Array) -> npt.NDArray[np.int64]:
+    """Rows whose id stands in an earlier row."""
+    indices = np.asarray(ids.dictionary_encode().indices)
+    _, first = np.unique(indices, return_index=True)
+    fresh = np.zeros(len(indices), bool)
+    fresh[first] = True
+    return np.flatnonzero(~fresh)

@@ -1,0 +1,50 @@
+"""What a run may be told beside its input and its detector."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from neardup.errors import UsageError
+from neardup.graph.keep import POLICIES, KeepPolicy
+from neardup.graph.removal import REMOVALS, Removal
+from neardup.text import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of a run; none but ``reading``, ``keep`` and ``removal`` changes the answer.
+
+    >>> Settings().keep
+    'first'
+    >>> Settings(keep="prettiest")
+    Traceback (most recent call last):
+    neardup.errors.UsageError: unknown keep policy 'prettiest': one of first, longest, newest, shortest-url, most-linked
+    """
+
+    keep: KeepPolicy = "first"
+    removal: Removal = "direct"
+    reading: Reading = field(default_factory=Reading)
+    #: A record that cannot be read ends the run.
+    strict: bool = False
+    #: Worker threads; 0 means one a core.
+    threads: int = 0
+    #: All accepted pairs are held while they are at most this many times the pages; beyond, the spanning forest.
+    max_pairs: int = 100
+
+    def __post_init__(self) -> None:
+        if self.keep not in POLICIES:
+            raise UsageError(f"unknown keep policy {self.keep!r}", hint=f"one of {', '.join(POLICIES)}")
+        if self.removal not in REMOVALS:
+            raise UsageError(f"unknown removal {self.removal!r}", hint=f"one of {', '.join(REMOVALS)}")
+        if self.threads < 0 or self.max_pairs < 1:
+            raise UsageError("threads must not be negative, and max_pairs at least 1")
+
+    @property
+    def workers(self) -> int:
+        """Threads that do the work: as told, or one for each core this process may use."""
+        if self.threads:
+            return self.threads
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1

@@ -1,0 +1,7 @@
+"""Accepted pairs → clusters, keep policies, removals; all of it pure functions over arrays."""
+
+from neardup.graph.clusters import clusters_table
+from neardup.graph.keep import POLICIES, KeepPolicy, keep_order
+from neardup.graph.removal import Removal, remove
+
+__all__ = ["POLICIES", "KeepPolicy", "Removal", "clusters_table", "keep_order", "remove"]

@@ -1,0 +1,123 @@
+"""The table of clusters: size, sites, how tightly they hang together.
+
+``diameter`` is the longest shortest path, in pairs, between two identity sets of the cluster; ``cohesion`` is the share
+of all pairs of its identity sets that were accepted (1 for a cluster of identical pages). Where a cluster has more
+than ``EXACT_DIAMETER`` identity sets its diameter is a lower bound, found by two sweeps.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+EXACT_DIAMETER: Final = 200
+Rows = npt.NDArray[np.uint32]
+
+CLUSTERS: Final = pa.schema(
+    [
+        pa.field("cluster", pa.string(), nullable=False),
+        pa.field("size", pa.int64(), nullable=False),
+        pa.field("sites", pa.int64(), nullable=False),
+        pa.field("kept", pa.int64(), nullable=False),
+        pa.field("diameter", pa.int64(), nullable=False),
+        pa.field("cohesion", pa.float64(), nullable=False),
+    ]
+)
+
+
+def clusters_table(
+    ids: pa.Array,
+    cluster: Rows,
+    identity: Rows,
+    sites: npt.NDArray[np.int64],
+    kept: npt.NDArray[np.bool_],
+    pairs: tuple[Rows, Rows],
+) -> pa.Table:
+    """One row a cluster of two pages or more, in the order of their first pages.
+
+    ``sites`` numbers each page's site, a negative number standing for none.
+
+    >>> import numpy as np, pyarrow as pa
+    >>> rows = lambda *values: np.array(values, np.uint32)
+    >>> table = clusters_table(pa.array(["a", "b", "c", "d"]), rows(0, 0, 0, 3), rows(0, 1, 2, 3),
+    ...     np.array([0, 0, 1, 1]), np.array([True, False, True, True]), (rows(0, 1), rows(1, 2)))
+    >>> table.to_pylist()
+    [{'cluster': 'a', 'size': 3, 'sites': 2, 'kept': 2, 'diameter': 2, 'cohesion': 0.6666666666666666}]
+    """
+    pages = len(cluster)
+    size = np.bincount(cluster, minlength=pages)
+    first = np.flatnonzero(size >= 2)
+    place = np.full(pages, -1, np.int64)
+    place[first] = np.arange(len(first))
+    kept_count = np.bincount(cluster[kept], minlength=pages)[first]
+    sets = np.bincount(cluster[identity == np.arange(pages)], minlength=pages)[first]
+    edge_cluster = place[cluster[pairs[0]]]
+    edges = np.bincount(edge_cluster, minlength=len(first))
+    possible = sets * (sets - 1) / 2
+    cohesion = np.where(possible > 0, edges / np.maximum(possible, 1), 1.0)
+    return pa.Table.from_arrays(
+        [
+            ids.take(pa.array(first)),
+            pa.array(size[first], pa.int64()),
+            pa.array(_sites(place[cluster], sites, len(first)), pa.int64()),
+            pa.array(kept_count, pa.int64()),
+            pa.array(_diameters(edge_cluster, pairs, sets, edges), pa.int64()),
+            pa.array(cohesion, pa.float64()),
+        ],
+        schema=CLUSTERS,
+    )
+
+
+def _sites(
+    place: npt.NDArray[np.int64], sites: npt.NDArray[np.int64], count: int
+) -> npt.NDArray[np.int64]:
+    """Distinct known sites a cluster."""
+    known = (place >= 0) & (sites >= 0)
+    distinct = np.unique(np.stack([place[known], sites[known]]), axis=1)
+    return np.bincount(distinct[0], minlength=count)
+
+
+def _diameters(
+    edge_cluster: npt.NDArray[np.int64],
+    pairs: tuple[Rows, Rows],
+    sets: npt.NDArray[np.int64],
+    edges: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    # Complete graphs, most clusters by far, need no search: diameter 1, or 0 for a single identity set.
+    diameters = np.minimum(sets - 1, 1)
+    open_ones = np.flatnonzero(edges < sets * (sets - 1) // 2)
+    order = np.argsort(edge_cluster, kind="stable")
+    bounds = np.searchsorted(edge_cluster[order], [open_ones, open_ones + 1])
+    for cluster, start, end in zip(open_ones.tolist(), *bounds.tolist(), strict=True):
+        of_cluster = order[start:end]
+        diameters[cluster] = _diameter(pairs[0][of_cluster].tolist(), pairs[1][of_cluster].tolist())
+    return diameters
+
+
+def _diameter(a: list[int], b: list[int]) -> int:
+    neighbours: dict[int, list[int]] = {}
+    for first, second in zip(a, b, strict=True):
+        neighbours.setdefault(first, []).append(second)
+        neighbours.setdefault(second, []).append(first)
+    if len(neighbours) <= EXACT_DIAMETER:
+        return max(_farthest(node, neighbours)[1] for node in neighbours)
+    end, _ = _farthest(min(neighbours), neighbours)
+    return _farthest(end, neighbours)[1]
+
+
+def _farthest(start: int, neighbours: dict[int, list[int]]) -> tuple[int, int]:
+    """The node farthest from ``start`` (of equals the smallest) and its distance."""
+    distance = {start: 0}
+    queue = deque([start])
+    while queue:
+        node = queue.popleft()
+        for other in neighbours[node]:
+            if other not in distance:
+                distance[other] = distance[node] + 1
+                queue.append(other)
+    longest = max(distance.values())
+    return min(node for node, steps in distance.items() if steps == longest), longest

@@ -1,0 +1,87 @@
+"""Keep policies: in which order pages are preferred. A tie is always broken by input order."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Final, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import UsageError
+
+KeepPolicy = Literal["first", "longest", "newest", "shortest-url", "most-linked"]
+POLICIES: Final[tuple[str, ...]] = get_args(KeepPolicy)
+
+
+def keep_order(
+    policy: KeepPolicy,
+    *,
+    tokens: npt.NDArray[np.int64],
+    urls: pa.ChunkedArray | pa.Array,
+    dates: pa.ChunkedArray | pa.Array,
+    links: npt.NDArray[np.int64] | None = None,
+) -> npt.NDArray[np.uint32]:
+    """All rows, the most preferred first.
+
+    >>> import numpy as np, pyarrow as pa
+    >>> urls, dates = pa.array(["http://a/long", "http://a/", None]), pa.array(["2001-01-01", None, "2002-01-01"])
+    >>> keep_order("shortest-url", tokens=np.array([5, 5, 9]), urls=urls, dates=dates).tolist()
+    [1, 0, 2]
+    >>> keep_order("newest", tokens=np.array([5, 5, 9]), urls=urls, dates=dates).tolist()
+    [2, 0, 1]
+    """
+    rows = np.arange(len(tokens), dtype=np.uint32)
+    if policy == "first":
+        return rows
+    if policy == "longest":
+        preference = -tokens
+    elif policy == "newest":
+        preference = -timestamps(dates)
+    elif policy == "shortest-url":
+        lengths = pc.fill_null(pc.utf8_length(urls), np.iinfo(np.int32).max)
+        preference = np.asarray(lengths, dtype=np.int64)
+    elif policy == "most-linked":
+        if links is None:
+            raise UsageError("keep policy 'most-linked' needs links", hint="it works on HTML pages that have URLs")
+        preference = -links
+    else:
+        raise UsageError(f"unknown keep policy {policy!r}", hint=f"one of {', '.join(POLICIES)}")
+    # Stable: equal pages stay in input order.
+    return np.argsort(preference, kind="stable").astype(np.uint32)
+
+
+def timestamps(dates: pa.ChunkedArray | pa.Array) -> npt.NDArray[np.int64]:
+    """Seconds since 1970 of each date, as ISO 8601, 14 digits or in an HTTP header's form; unreadable ones are oldest.
+
+    >>> timestamps(pa.array(["1970-01-02", "Thu, 01 Jan 1970 00:00:07 GMT", "19700101000009"])).tolist()
+    [86400, 7, 9]
+    >>> bool(timestamps(pa.array(["soon"]))[0] == timestamps(pa.array([None], pa.string()))[0])
+    True
+    """
+    return np.fromiter((_timestamp(date) for date in dates.to_pylist()), np.int64, len(dates))
+
+
+_OLDEST: Final = -(1 << 62)
+
+
+def _timestamp(date: str | None) -> int:
+    if not date:
+        return _OLDEST
+    moment: datetime | None = None
+    try:
+        if date.isdecimal() and len(date) == 14:
+            moment = datetime.strptime(date, "%Y%m%d%H%M%S")
+        else:
+            moment = datetime.fromisoformat(date.strip())
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(date)
+        except (TypeError, ValueError):
+            return _OLDEST
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return int(moment.timestamp())

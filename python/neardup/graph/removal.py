@@ -1,0 +1,75 @@
+"""Which pages go, and which page stays instead of each.
+
+An identity set is one page: of its members the most preferred is kept. Between sets removal is *direct*: a set goes
+only if it was accepted against one that stays. ``component`` keeps one page a cluster and no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup import _native
+
+Removal = Literal["direct", "component"]
+REMOVALS: Final[tuple[str, ...]] = get_args(Removal)
+Rows = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """For each page: the page kept instead of it (itself if it stays) and whether that one is identical to it."""
+
+    instead: Rows
+    identical: npt.NDArray[np.bool_]
+
+
+def remove(
+    order: Rows,
+    identity: Rows,
+    cluster: Rows,
+    pairs: tuple[Rows, Rows, npt.NDArray[np.float64]],
+    removal: Removal = "direct",
+) -> Removed:
+    """Decides for every page, given all rows in keep order, the first member of each page's identity set and cluster,
+    and the accepted pairs between first members.
+
+    >>> import numpy as np
+    >>> rows = lambda *values: np.array(values, np.uint32)
+    >>> chain = rows(0, 1), rows(1, 2), np.array([0.9, 0.9])
+    >>> remove(rows(0, 1, 2), rows(0, 1, 2), rows(0, 0, 0), chain).instead.tolist()
+    [0, 0, 2]
+    >>> remove(rows(0, 1, 2), rows(0, 1, 2), rows(0, 0, 0), chain, "component").instead.tolist()
+    [0, 0, 0]
+    """
+    pages = len(order)
+    # The most preferred member of each set (and cluster): the first one met in keep order.
+    best = _first_met(order, identity, pages)
+    if removal == "component":
+        instead = _first_met(order, cluster, pages)[cluster]
+    else:
+        sets, position = np.unique(identity, return_inverse=True)
+        place = np.empty(pages, np.uint32)
+        place[order] = np.arange(pages, dtype=np.uint32)
+        set_order = np.argsort(place[best[sets]]).astype(np.uint32)
+        a, b, score = pairs
+        kept_set = _native.direct_removal(
+            set_order, _positions(sets, a), _positions(sets, b), np.ascontiguousarray(score, np.float64)
+        )
+        instead = best[sets[kept_set[position]]]
+    return Removed(instead.astype(np.uint32), identity[instead] == identity)
+
+
+def _first_met(order: Rows, label: Rows, pages: int) -> Rows:
+    best = np.empty(pages, np.uint32)
+    # Written from the least preferred on, so the most preferred is written last and stays.
+    backwards = order[::-1]
+    best[label[backwards]] = backwards
+    return best
+
+
+def _positions(sets: Rows, rows: Rows) -> Rows:
+    return np.searchsorted(sets, rows).astype(np.uint32)

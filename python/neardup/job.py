@@ -1,0 +1,238 @@
+"""The main job, end to end: inputs → a result folder that appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from neardup.detectors import Detector, parse
+from neardup.engines import Outcome, Progress, Settings, Silent, run
+from neardup.engines.local import stages
+from neardup.engines.stopwatch import Stopwatch
+from neardup.errors import InputError, OutputError, UsageError
+from neardup.sinks import write_json, write_pages, write_table
+from neardup.sources import Fields, Source, open_inputs
+from neardup.sources.memory import texts
+from neardup.version import VERSION
+
+Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Write = Literal["kept", "all"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run found, as Arrow tables (``.to_pandas()``; ``polars.from_arrow``), and where it was written.
+
+    ``pages`` has a row for every page of the input, ``pairs`` the accepted pairs, ``clusters`` a row for each cluster
+    of two pages or more, ``report`` what ``run.json`` says.
+    """
+
+    pages: pa.Table
+    pairs: pa.Table
+    clusters: pa.Table
+    report: dict[str, Any] = field(repr=False)
+    folder: Path | None = None
+
+    @property
+    def kept(self) -> pa.Table:
+        """The pages that stay."""
+        return self.pages.filter(self.pages.column("kept"))
+
+    @property
+    def removed(self) -> pa.Table:
+        """The pages that go, each with the page kept instead."""
+        import pyarrow.compute as pc
+
+        return self.pages.filter(pc.invert(self.pages.column("kept")))
+
+
+def dedup(
+    inputs: Inputs,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    detector: str | Detector | None = None,
+    settings: Settings | None = None,
+    fields: Fields | None = None,
+    base_url: str | None = None,
+    format: str | None = None,
+    write: Write | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """Finds the near-duplicates among the pages of files, folders or globs.
+
+    Without ``out`` nothing is written. Without ``detector`` it is ``site-aware`` where pages have URLs, else
+    ``minhash``.
+
+    >>> import json, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> lines = [{"id": i, "text": "the same ten words stand here in both of these " + i} for i in ("a", "b")]
+    >>> _ = (folder / "pages.jsonl").write_text("".join(json.dumps(line) + chr(10) for line in lines))
+    >>> result = dedup(folder / "pages.jsonl", folder / "out", detector="minhash(threshold=0.5)")
+    >>> result.removed["kept_instead"].to_pylist()
+    ['a']
+    >>> sorted(path.name for path in (folder / "out").iterdir())
+    ['clusters.parquet', 'pages.parquet', 'pairs.parquet', 'run.json']
+    """
+    if write is not None and out is None:
+        raise UsageError("pages can be written only into a result folder", hint="give out=")
+    paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
+    if not paths:
+        raise UsageError("no input was given", hint="name files, folders, globs, or - for standard input")
+    if out is None:
+        with open_inputs(paths, fields or Fields(), base_url, format) as source:
+            return _result(_run(source, detector, settings, progress, paths))
+    with (
+        new_folder(Path(out), overwrite) as folder,
+        open_inputs(paths, fields or Fields(), base_url, format, spool=write is not None) as source,
+    ):
+        outcome = _run(source, detector, settings, progress, paths)
+        write_outcome(outcome, folder, source, write, progress or Silent())
+    return _result(outcome, Path(out))
+
+
+def find_duplicates(
+    pages: Sequence[str | Mapping[str, Any]],
+    *,
+    detector: str | Detector | None = None,
+    settings: Settings | None = None,
+) -> Result:
+    """Finds the near-duplicates among texts in memory, or mappings with ``text`` or ``html`` (``id``, ``url``, ``date``).
+
+    >>> text = "it was the best of times it was the worst of times it was the age of wisdom"
+    >>> result = find_duplicates([text, "something else entirely", text + " indeed"])
+    >>> result.pages["kept"].to_pylist()
+    [True, True, False]
+    """
+    return _result(_run(texts(pages), detector, settings, None, ["memory"]))
+
+
+def choose_detector(source: Source, detector: str | Detector | None) -> Detector:
+    """The detector asked for, or the default for such a source."""
+    if detector is not None:
+        return parse(detector)
+    return parse("site-aware" if source.has_urls() else "minhash")
+
+
+def _run(
+    source: Source,
+    detector: str | Detector | None,
+    settings: Settings | None,
+    progress: Progress | None,
+    inputs: Sequence[object],
+) -> Outcome:
+    chosen = choose_detector(source, detector)
+    outcome = run(source, chosen, settings, progress)
+    outcome.report.update(neardup=VERSION, inputs=[os.fspath(path) for path in inputs])  # type: ignore[call-overload]
+    return outcome
+
+
+def _result(outcome: Outcome, folder: Path | None = None) -> Result:
+    return Result(outcome.pages, outcome.pairs, outcome.clusters, outcome.report, folder)
+
+
+def write_outcome(
+    outcome: Outcome, folder: Path, source: Source, write: Write | None, progress: Progress
+) -> None:
+    """Writes the tables, the pages if asked for, and last ``run.json``."""
+    watch = Stopwatch(progress)
+    with watch.stage("writing"):
+        write_table(outcome.pages, folder / "pages.parquet")
+        write_table(outcome.pairs, folder / "pairs.parquet")
+        write_table(outcome.clusters, folder / "clusters.parquet")
+        if write is not None:
+            outcome.report["written"] = write_pages(source, outcome.pages, folder / "written", what=write)
+    outcome.report["stages"] += stages(watch.stages)
+    outcome.report["peak_memory"] = max((stage["peak_memory"] or 0 for stage in outcome.report["stages"]), default=0)
+    write_json(outcome.report, folder / "run.json")
+
+
+@contextmanager
+def new_folder(out: Path, overwrite: bool = False) -> Iterator[Path]:
+    """A folder to write into that takes its final name only when everything is in it.
+
+    >>> import pathlib, tempfile
+    >>> final = pathlib.Path(tempfile.mkdtemp()) / "out"
+    >>> with new_folder(final) as folder:
+    ...     _ = (folder / "x").write_text("done"); final.exists()
+    False
+    >>> (final / "x").read_text()
+    'done'
+    """
+    if out.exists() and not overwrite:
+        raise OutputError("the output folder exists already", where=str(out), hint="choose another, or --overwrite")
+    if out.exists() and not (out / "run.json").exists() and (not out.is_dir() or any(out.iterdir())):
+        raise OutputError(
+            "what stands there is not a result of neardup and will not be overwritten",
+            where=str(out),
+            hint="choose another name",
+        )
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
+        folder.chmod(0o777 & ~_umask())
+    except OSError as error:
+        raise OutputError(f"cannot write there: {error.strerror}", where=str(out.parent)) from None
+    try:
+        yield folder
+        _put_in_place(folder, out)
+    except OSError as error:
+        raise OutputError(f"cannot write the result: {error.strerror or error}", where=str(out)) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put_in_place(folder: Path, out: Path) -> None:
+    if out.exists():
+        # The old result makes way at the last moment, and comes back if the new one cannot take its place.
+        old = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".old", dir=out.parent))
+        out.rename(old / "result")
+        try:
+            folder.rename(out)
+        except BaseException:
+            (old / "result").rename(out)
+            raise
+        finally:
+            shutil.rmtree(old, ignore_errors=True)
+    else:
+        folder.rename(out)
+    descriptor = os.open(out.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def open_result(folder: str | os.PathLike[str]) -> Result:
+    """Reads a result folder back.
+
+    >>> open_result("no-such-folder")
+    Traceback (most recent call last):
+    neardup.errors.InputError: not a result folder (no-such-folder): it has no run.json; give the --out of a dedup run
+    """
+    import json
+
+    import pyarrow.parquet as pq
+
+    path = Path(folder)
+    if not (path / "run.json").exists():
+        raise InputError(
+            "not a result folder", where=str(path), hint="it has no run.json; give the --out of a dedup run"
+        )
+    report = json.loads((path / "run.json").read_text())
+    tables = [pq.read_table(path / f"{name}.parquet") for name in ("pages", "pairs", "clusters")]
+    return Result(*tables, report, path)

@@ -1,0 +1,127 @@
+"""WARC records and page files written out again.
+
+Of a WARC file the pages' records and the ``warcinfo`` records are written; requests, metadata and other
+records are not, for most would speak of pages that are gone. A kept record is copied as it is stored,
+compressed, where that is possible.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Final
+
+from neardup.errors import OutputError
+from neardup.sinks.decisions import ADDED, Decision, Decisions
+from neardup.sinks.packing import pack_record
+from neardup.sinks.results import output_error, replacing
+from neardup.sources.files import STDIN_NAME, Place
+from neardup.sources.framing import Framed, frame
+from neardup.sources.http import BodyError
+from neardup.sources.tree import PageFiles, read_page_file
+from neardup.sources.unpack import Unpacked
+from neardup.sources.warc import PAGE_KINDS, NotAPage, WarcFile, read_page
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]+")
+
+
+def rewrite_warc(file: WarcFile, decisions: Decisions, target: Path, everything: bool) -> None:
+    """The records of the kept pages as they are, or of all pages with header fields added."""
+    with ExitStack() as stack:
+        raw = stack.enter_context(file.place.open())
+        stored = stack.enter_context(file.place.open()) if file.place.is_local else None
+        out = stack.enter_context(replacing(target))
+        unpacked = Unpacked(raw)
+        for framed in frame(unpacked):
+            if framed.damage is not None:
+                continue
+            if framed.kind == "warcinfo":
+                _copy(framed, stored, unpacked, out)
+            elif framed.kind in PAGE_KINDS and _is_page(framed):
+                (decision,) = decisions.take(1)
+                if everything:
+                    header = _with_fields(framed.header, decision)
+                    out.write(pack_record(header + framed.block + b"\r\n\r\n", unpacked.compression))
+                elif decision.kept:
+                    _copy(framed, stored, unpacked, out)
+
+
+def _is_page(framed: Framed) -> bool:
+    try:
+        read_page(framed)
+    except (NotAPage, BodyError):
+        return False
+    return True
+
+
+def _copy(framed: Framed, stored: IO[bytes] | None, unpacked: Unpacked, out: IO[bytes]) -> None:
+    if (
+        stored is not None
+        and framed.offset is not None
+        and framed.length is not None
+        and not unpacked.dictionary
+    ):
+        stored.seek(framed.offset)
+        data = b""
+        while len(data) < framed.length and (more := stored.read(framed.length - len(data))):
+            data += more
+        out.write(data)
+    elif len(framed.block) == framed.block_length:
+        out.write(pack_record(framed.header + framed.block + b"\r\n\r\n", unpacked.compression))
+
+
+def _with_fields(header: bytes, decision: Decision) -> bytes:
+    end = b"\r\n" if header.endswith(b"\r\n\r\n") else b"\n"
+    fields = b""
+    for name, value in zip(ADDED.names, decision.texts(), strict=True):
+        if value:
+            title = "-".join(part.capitalize() for part in name.split("_"))
+            fields += f"{title}: {_CONTROL.sub(' ', value)}".encode("utf-8", "replace") + end
+    return header[: -len(end)] + fields + end
+
+
+def rewrite_page_files(
+    file: PageFiles, decisions: Decisions, new_path: Callable[[str], Path], everything: bool
+) -> list[Path]:
+    """The files of the kept pages, or of all pages with a table ``neardup.csv`` beside them."""
+    written: list[Path] = []
+    table = io.StringIO()
+    rows = csv.writer(table, lineterminator="\n")
+    rows.writerow(["id", *ADDED.names])
+    for named in file.files:
+        _, wrong, _ = read_page_file(named)
+        if wrong is not None:
+            continue
+        (decision,) = decisions.take(1)
+        inside = named.inside or named.place.name
+        rows.writerow([inside, *decision.texts()])
+        if not (everything or decision.kept):
+            continue
+        target = new_path("stdin.html" if inside == STDIN_NAME else inside)
+        _copy_file(named.place, target)
+        written.append(target)
+    if everything:
+        target = new_path("neardup.csv")
+        with replacing(target) as out:
+            out.write(table.getvalue().encode("utf-8", "replace"))
+        written.append(target)
+    return written
+
+
+def _copy_file(place: Place, target: Path) -> None:
+    """Copies the stored bytes; not flushed one by one, which would take a disk turn for each small page."""
+    if place.is_local and target.exists() and target.samefile(place.path):
+        raise OutputError(
+            "an input would be overwritten", where=str(target), hint="name another output folder"
+        )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output_error(error, target) from error
+    with place.open() as raw, replacing(target, durable=False) as out:
+        shutil.copyfileobj(raw, out, 1 << 20)

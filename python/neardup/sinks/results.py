@@ -1,0 +1,114 @@
+"""Files that appear whole or not at all: written under a temporary name, flushed to the disk, then renamed.
+
+The same table gives the same bytes: the codec, its level and the row group size are fixed, and nothing that
+varies (a time, a host) is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from neardup.errors import OutputError
+
+#: Rows of a row group: small enough to be read in pieces, large enough to compress.
+ROW_GROUP_ROWS: Final = 1 << 17
+_ZSTD_LEVEL: Final = 3
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[IO[bytes]]:
+    """A binary file to write to that takes its name only when the block ends well.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder, "a.txt")) as file:
+    ...         before = file.write(b"hello") and os.listdir(folder)
+    ...     before, os.listdir(folder)
+    (['a.txt.tmp'], ['a.txt'])
+    """
+    target = Path(path)
+    temporary = target.with_name(target.name + ".tmp")
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        os.replace(temporary, target)
+        if durable:
+            _sync_folder(target.parent)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise output_error(error, target) from error
+        raise
+
+
+def output_error(error: OSError, path: Path) -> OutputError:
+    """An operating system's error in writing, as one of ours.
+
+    >>> print(output_error(OSError(28, "No space left on device"), Path("out/pages.parquet")))
+    cannot be written: No space left on device (out/pages.parquet): free some space, or name another folder
+    """
+    hints = {
+        28: "free some space, or name another folder",
+        13: "check who may write there",
+        30: "name another folder",
+    }
+    hint = hints.get(error.errno or 0, "check that the folder exists and may be written to")
+    return OutputError(f"cannot be written: {error.strerror or error}", where=str(path), hint=hint)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes a rename last; where folders cannot be opened (Windows) the system does it by itself."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
+    """Writes a table as Parquet; the same table gives the same bytes.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(pa.table({"row": [0, 1]}), Path(folder, "pages.parquet"))
+    ...     pq.read_table(Path(folder, "pages.parquet")).num_rows
+    2
+    """
+    with replacing(path) as file:
+        # One chunk a column: pages of Parquet follow the table's values, not how it was put together.
+        pq.write_table(
+            table.combine_chunks(),
+            file,
+            row_group_size=ROW_GROUP_ROWS,
+            compression="zstd",
+            compression_level=_ZSTD_LEVEL,
+            version="2.6",
+            write_statistics=True,
+        )
+
+
+def write_json(value: Any, path: str | os.PathLike[str]) -> None:
+    """Writes a value as indented JSON, keys in the given order.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_json({"pages": 2}, Path(folder, "run.json"))
+    ...     Path(folder, "run.json").read_text()
+    '{\\n  "pages": 2\\n}\\n'
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    with replacing(path) as file:
+        file.write(text.encode("utf-8", "backslashreplace") + b"\n")

@@ -1,0 +1,128 @@
+"""The pages written out again in the form they came in: the kept ones, or all with what was decided of them.
+
+The inputs are read a second time, in the same order and by the same code, so that the n-th page read is the
+n-th decision. Each input file gives one output file of the same name, format and compression; records that
+are no pages, or could not be read, are not in it. Page files go to the same path inside the output folder.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+
+from neardup.errors import OutputError
+from neardup.sinks.decisions import Decisions
+from neardup.sinks.records import rewrite_page_files, rewrite_warc
+from neardup.sinks.results import output_error
+from neardup.sinks.rows import rewrite_delimited, rewrite_jsonl, rewrite_parquet
+from neardup.sources.delimited import Delimited
+from neardup.sources.files import STDIN_NAME, Place
+from neardup.sources.inputs import Inputs
+from neardup.sources.jsonl import JsonLines
+from neardup.sources.parquet import ParquetRows
+from neardup.sources.tree import PageFiles
+from neardup.sources.warc import WarcFile
+
+
+class Names:
+    """Paths in the output folder, each given once: a second ``a.jsonl.gz`` becomes ``a-2.jsonl.gz``.
+
+    >>> names = Names(Path("out"))
+    >>> [names.new("a.jsonl.gz").name, names.new("a.jsonl.gz").name, names.new("sub/b.html").as_posix()]
+    ['a.jsonl.gz', 'a-2.jsonl.gz', 'out/sub/b.html']
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._used: set[str] = set()
+
+    def new(self, name: str) -> Path:
+        parts = [part for part in name.split("/") if part not in ("", ".", "..")]
+        folder, last = "/".join(parts[:-1]), parts[-1]
+        stem, dot, ending = last.partition(".") if not last.startswith(".") else (last, "", "")
+        number, chosen = 1, last
+        # Compared without case: on some systems A.html and a.html are one file.
+        while (key := f"{folder}/{chosen}".casefold()) in self._used:
+            number += 1
+            chosen = f"{stem}-{number}{dot}{ending}"
+        self._used.add(key)
+        return self.folder / folder / chosen
+
+
+def write_pages(
+    source: Inputs,
+    decisions: pa.Table,
+    out_dir: str | os.PathLike[str],
+    what: Literal["kept", "all"] = "kept",
+) -> list[Path]:
+    """Writes the pages of ``source`` to a folder, and gives back the files written.
+
+    ``decisions`` has a row a page, in the order of reading, with columns ``kept``, ``identity``, ``cluster``,
+    ``kept_instead`` and ``reason``. "kept" writes the kept pages as they are; "all" writes every page with
+    fields ``neardup_identity`` and so on (for WARC header fields ``Neardup-Identity``, for page files
+    ``neardup.csv``).
+
+    >>> import tempfile
+    >>> from neardup.sources import open_inputs
+    >>> table = pa.table({"identity": ["a", "b"], "cluster": ["a", "b"], "kept": [True, False],
+    ...                   "kept_instead": [None, "a"], "reason": [None, "near-duplicate"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "in.csv").write_text("id,text\\n1,x\\n2,y\\n")
+    ...     with open_inputs([Path(folder, "in.csv")]) as source:
+    ...         (path,) = write_pages(source, table, Path(folder, "out"))
+    ...     path.read_text()
+    'id,text\\n1,x\\n'
+    """
+    if what not in ("kept", "all"):
+        raise ValueError(f"what is 'kept' or 'all', not {what!r}")
+    folder = Path(out_dir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output_error(error, folder) from error
+    left, names = Decisions(decisions), Names(folder)
+    everything = what == "all"
+    written: list[Path] = []
+    for file in source.files:
+        if isinstance(file, PageFiles):
+            written += rewrite_page_files(file, left, names.new, everything)
+            continue
+        assert isinstance(file, JsonLines | ParquetRows | Delimited | WarcFile)
+        target = _target(file.place, _ending(file), names)
+        match file:
+            case JsonLines():
+                rewrite_jsonl(file, left, target, everything)
+            case ParquetRows():
+                rewrite_parquet(file, left, target, everything)
+            case Delimited():
+                rewrite_delimited(file, left, target, everything)
+            case WarcFile():
+                rewrite_warc(file, left, target, everything)
+        written.append(target)
+    left.finish()
+    return written
+
+
+def _ending(file: JsonLines | ParquetRows | Delimited | WarcFile) -> str:
+    match file:
+        case JsonLines():
+            return ".jsonl"
+        case ParquetRows():
+            return ".parquet"
+        case Delimited():
+            return ".tsv" if file.delimiter == "\t" else ".csv"
+        case WarcFile():
+            return ".warc"
+
+
+def _target(place: Place, ending: str, names: Names) -> Path:
+    name = place.name.replace(os.sep, "/").rsplit("/", 1)[-1]
+    target = names.new(f"stdin{ending}" if place.name == STDIN_NAME else name)
+    if place.is_local and target.exists() and os.path.samefile(place.path, target):
+        raise OutputError(
+            "an input would be overwritten", where=str(target), hint="name another output folder"
+        )
+    return target

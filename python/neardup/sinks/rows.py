@@ -1,0 +1,156 @@
+"""Rows written out again: JSONL and CSV byte for byte, Parquet with its schema, codec and metadata."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from neardup.errors import OutputError
+from neardup.sinks.decisions import ADDED, Decision, Decisions
+from neardup.sinks.packing import packed, stored_compression
+from neardup.sinks.results import replacing
+from neardup.sources.delimited import Delimited
+from neardup.sources.jsonl import JsonLines
+from neardup.sources.parquet import ParquetRows, convert, read_group
+
+_GROUP_BYTES: Final = 64 << 20
+
+
+def rewrite_jsonl(file: JsonLines, decisions: Decisions, target: Path, everything: bool) -> None:
+    """The lines of the kept pages as they are, or of all pages with fields added."""
+    with packed(target, stored_compression(file.place)) as out:
+        for block in file.blocks():
+            if block.skipped is not None:
+                continue
+            lines = block.data.split(b"\n")
+            records: list[Any] = file.load(block).pages["record"].to_pylist()
+            for record, decision in zip(records, decisions.take(len(records)), strict=True):
+                line = lines[record - block.first_line]
+                if everything:
+                    out.write(_with_fields(line, decision) + b"\n")
+                elif decision.kept:
+                    out.write(line + b"\n")
+
+
+def _with_fields(line: bytes, decision: Decision) -> bytes:
+    """The line with fields at the end of its object; what was there keeps its bytes."""
+    added = decision.added()
+    if b'"neardup_' in line:  # pages of an earlier run: their fields are replaced
+        return json.dumps(json.loads(line) | added, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    fields = json.dumps(added, ensure_ascii=False)[1:]
+    return line.rstrip()[:-1].rstrip() + b", " + fields.encode("utf-8", "backslashreplace")
+
+
+def rewrite_delimited(file: Delimited, decisions: Decisions, target: Path, everything: bool) -> None:
+    """The rows of the kept pages as they are, or of all pages with columns added."""
+    header_written = False
+    with packed(target, stored_compression(file.place)) as out:
+        for group in file.groups():
+            if not header_written:
+                raw = group.header.raw
+                out.write(_with_columns(raw, ADDED.names, file.delimiter) if everything else _ended(raw))
+                header_written = True
+            records: list[Any] = file.load(group).pages["record"].to_pylist()
+            for record, decision in zip(records, decisions.take(len(records)), strict=True):
+                raw = group.rows[record - group.first].raw
+                if everything:
+                    out.write(_with_columns(raw, decision.texts(), file.delimiter))
+                elif decision.kept:
+                    out.write(_ended(raw))
+
+
+def _ended(raw: bytes) -> bytes:
+    return raw if raw.endswith(b"\n") else raw + b"\n"
+
+
+def _with_columns(raw: bytes, values: list[str], delimiter: str) -> bytes:
+    end = b"\r\n" if raw.endswith(b"\r\n") else b"\n"
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="").writerow(values)
+    return raw.rstrip(b"\r\n") + delimiter.encode() + text.getvalue().encode("utf-8", "replace") + end
+
+
+def rewrite_parquet(file: ParquetRows, decisions: Decisions, target: Path, everything: bool) -> None:
+    """The rows of the kept pages, or of all pages with columns added; codec and metadata stay."""
+    with file.open() as parquet, replacing(target) as out:
+        metadata, schema = parquet.metadata, parquet.schema_arrow
+        for field in ADDED if everything else ():
+            at = schema.get_field_index(field.name)
+            schema = schema.append(field) if at < 0 else schema.set(at, field)
+        codec: Any = "zstd"
+        if metadata.num_row_groups and metadata.num_columns:
+            codec = metadata.row_group(0).column(0).compression.lower()
+        with pq.ParquetWriter(
+            out, schema, compression="none" if codec == "uncompressed" else codec
+        ) as writer:
+            first = 0
+            for group in range(metadata.num_row_groups):
+                _rewrite_group(file, parquet, group, first, decisions, writer, everything)
+                first += metadata.row_group(group).num_rows
+
+
+def _rewrite_group(
+    file: ParquetRows,
+    parquet: pq.ParquetFile,
+    group: int,
+    first: int,
+    decisions: Decisions,
+    writer: pq.ParquetWriter,
+    everything: bool,
+) -> None:
+    held: list[pa.RecordBatch] = []
+    done = size = 0
+    try:
+        for batch in read_group(parquet, group, None):
+            pages = convert(batch, file.fields, file.place.name, first + done).pages
+            taken = decisions.take(pages.num_rows)
+            at = [record - first - done for record in pages["record"].to_pylist() if record is not None]
+            wanted = [(row, one) for row, one in zip(at, taken, strict=True) if everything or one.kept]
+            done += batch.num_rows
+            if not wanted:
+                continue
+            rows = batch.take(pa.array([row for row, _ in wanted], pa.int64()))
+            held.append(_with_arrays(rows, [one for _, one in wanted]) if everything else rows)
+            size += rows.nbytes
+            if size >= _GROUP_BYTES:
+                writer.write_table(pa.Table.from_batches(held))
+                held, size = [], 0
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # the disk, not the Parquet data
+        _check_same_damage(file, parquet, group, done, error)
+    if held:
+        writer.write_table(pa.Table.from_batches(held))
+
+
+def _with_arrays(rows: pa.RecordBatch, decisions: list[Decision]) -> pa.RecordBatch:
+    for field in ADDED:
+        values = pa.array([one.added()[field.name] for one in decisions], field.type)
+        at = rows.schema.get_field_index(field.name)
+        rows = rows.append_column(field, values) if at < 0 else rows.set_column(at, field, values)
+    return rows
+
+
+def _check_same_damage(
+    file: ParquetRows, parquet: pq.ParquetFile, group: int, done: int, error: Exception
+) -> None:
+    """Goes on if the pages behind the damage were not read the first time either."""
+    columns = [name for name in file.fields.names() if name in parquet.schema_arrow.names]
+    readable = 0
+    try:
+        for batch in read_group(parquet, group, columns):
+            readable += batch.num_rows
+    except (pa.ArrowException, OSError):
+        pass
+    if readable != done:
+        raise OutputError(
+            f"row group {group} cannot be copied: {str(error).splitlines()[0]}",
+            where=file.place.name,
+            hint="a column that holds no page is damaged: leave it out of the file",
+        ) from error

@@ -1,0 +1,183 @@
+"""Where inputs are: local files, remote ones through pyarrow's or fsspec's file systems, and standard input.
+
+Everything above this file sees a ``Place``: a name to show, a size, and a way to open it as a binary stream.
+Standard input is either read once as it comes, or copied to a temporary file where it must be read again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from pyarrow import ArrowInvalid, ArrowNotImplementedError
+from pyarrow import fs as arrow_fs
+
+from neardup.errors import InputError, MissingExtra
+
+#: What results call standard input.
+STDIN_NAME: Final = "-"
+
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
+
+
+def is_remote(path: str) -> bool:
+    """Whether a path is a URL of a file system rather than a local path.
+
+    >>> is_remote("s3://bucket/crawl.warc.gz"), is_remote("crawl.warc.gz"), is_remote("file:///tmp/a.jsonl")
+    (True, False, False)
+    """
+    return bool(_URL.match(path)) and not path.startswith("file://")
+
+
+def file_system(url: str) -> tuple[arrow_fs.FileSystem, str]:
+    """The file system of a URL and the path inside it: pyarrow's own where it has one, else fsspec's.
+
+    >>> file_system("file:///tmp")[1]
+    '/tmp'
+    """
+    try:
+        return arrow_fs.FileSystem.from_uri(url)
+    except (ArrowInvalid, ArrowNotImplementedError):
+        pass  # not one of pyarrow's schemes
+    try:
+        import fsspec  # type: ignore[import-untyped]
+    except ImportError:
+        scheme = url.split("://", 1)[0]
+        raise MissingExtra(
+            f"{scheme}:// is read through fsspec, which is not installed",
+            where=url,
+            hint="pip install fsspec",
+        ) from None
+    try:
+        handle, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise InputError(f"the file system cannot be opened: {error}", where=url) from None
+    handler: Any = arrow_fs.FSSpecHandler  # its stubs call it abstract
+    return arrow_fs.PyFileSystem(handler(handle)), path
+
+
+class Once:
+    """Standard input read as it comes: it opens a single time, and its head can be looked at before."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._head, self._opened = stream, b"", False
+
+    def peek(self, size: int) -> bytes:
+        while len(self._head) < size and (more := self._stream.read(size - len(self._head))):
+            self._head += more
+        return self._head[:size]
+
+    def open(self) -> BinaryIO:
+        if self._opened:
+            raise InputError(
+                "standard input can be read only once",
+                where=STDIN_NAME,
+                hint="write it to a file and name the file",
+            )
+        self._opened = True
+        return cast(BinaryIO, self)
+
+    def read(self, size: int = -1) -> bytes:
+        if self._head:
+            taken = self._head if size < 0 else self._head[:size]
+            self._head = self._head[len(taken) :]
+            return taken + self._stream.read() if size < 0 else taken
+        return self._stream.read(size)
+
+    def close(self) -> None:
+        """Leaves standard input open: it is not ours."""
+
+    def __enter__(self) -> Once:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One file: the path or URL it is at, and the name results give it.
+
+    >>> Place.at("crawl/a.jsonl").name
+    'crawl/a.jsonl'
+    """
+
+    path: str
+    name: str
+    once: Once | None = None
+
+    @classmethod
+    def at(cls, path: str, name: str | None = None) -> Place:
+        """The file at a path or URL."""
+        local = arrow_fs.FileSystem.from_uri(path)[1] if path.startswith("file://") else path
+        return cls(local, path if name is None else name)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a file of this machine that can be opened again and read from any position."""
+        return self.once is None and not is_remote(self.path)
+
+    def open(self) -> BinaryIO:
+        """The file's bytes, as stored."""
+        if self.once is not None:
+            return self.once.open()
+        try:
+            if is_remote(self.path):
+                system, path = file_system(self.path)
+                return cast(BinaryIO, system.open_input_file(path))
+            return open(self.path, "rb", buffering=0)
+        except FileNotFoundError:
+            raise InputError("no such file", where=self.name) from None
+        except OSError as error:
+            raise InputError(f"cannot be opened: {error.strerror or error}", where=self.name) from None
+
+    def size(self) -> int | None:
+        """Bytes as stored; None where that is not known."""
+        if self.once is not None:
+            return None
+        try:
+            if is_remote(self.path):
+                system, path = file_system(self.path)
+                return cast("int | None", system.get_file_info(path).size)
+            return os.stat(self.path).st_size
+        except OSError:
+            return None
+
+    def head(self, size: int) -> bytes:
+        """The first bytes, as stored; whoever opens the file afterwards sees them again."""
+        if self.once is not None:
+            return self.once.peek(size)
+        with self.open() as stream:
+            taken = b""
+            while len(taken) < size and (more := stream.read(size - len(taken))):
+                taken += more
+            return taken
+
+
+def standard_input() -> Place:
+    """Standard input, read once as it comes."""
+    return Place(STDIN_NAME, STDIN_NAME, Once(sys.stdin.buffer))
+
+
+def spooled_input(stream: BinaryIO | None = None) -> tuple[Place, Path]:
+    """Standard input copied to a temporary file (the second value), so that it can be read again."""
+    handle, name = tempfile.mkstemp(prefix="neardup-stdin-")
+    try:
+        with os.fdopen(handle, "wb") as copy:
+            shutil.copyfileobj(stream or sys.stdin.buffer, copy, 1 << 20)
+    except BaseException as error:
+        os.unlink(name)
+        if isinstance(error, OSError):
+            raise InputError(
+                f"standard input cannot be copied to a temporary file: {error.strerror or error}",
+                where=tempfile.gettempdir(),
+                hint="set TMPDIR to a folder with room, or name a file instead of -",
+            ) from None
+        raise
+    return Place(name, STDIN_NAME), Path(name)

@@ -1,0 +1,166 @@
+"""Several inputs as one source: expanded, checked before anything is read, and read one after the other."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from neardup.errors import InputError, UsageError
+from neardup.sources.base import Chunk, Fields
+from neardup.sources.delimited import Delimited
+from neardup.sources.expand import FORMATS, Named, expand, sniff
+from neardup.sources.files import STDIN_NAME, Place, spooled_input, standard_input
+from neardup.sources.jsonl import JsonLines
+from neardup.sources.parquet import ParquetRows
+from neardup.sources.tree import PageFiles
+from neardup.sources.unpack import Unpacked
+from neardup.sources.warc import WarcFile
+
+
+class FileSource(Protocol):
+    """One file (or one run of page files) of the inputs."""
+
+    def chunks(self) -> Iterator[Chunk]: ...
+    def nbytes(self) -> int | None: ...
+    def has_urls(self) -> bool | None: ...
+    def check(self) -> None: ...
+
+
+class Inputs:
+    """The source that ``open_inputs`` gives: ``files`` are its parts, in order."""
+
+    def __init__(self, files: Sequence[FileSource], temporary: Path | None = None) -> None:
+        self.files = tuple(files)
+        self._temporary = temporary
+
+    def chunks(self) -> Iterator[Chunk]:
+        for file in self.files:
+            yield from file.chunks()
+
+    def nbytes(self) -> int | None:
+        total = 0
+        for file in self.files:
+            size = file.nbytes()
+            if size is None:
+                return None
+            total += size
+        return total
+
+    def has_urls(self) -> bool | None:
+        """True as soon as one input has URLs; the first few tell, for a crawl may have very many files."""
+        answers = [file.has_urls() for file in self.files[:16]]
+        if any(answers):
+            return True
+        return None if None in answers else False
+
+    def close(self) -> None:
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_inputs(
+    inputs: Sequence[str | os.PathLike[str]],
+    fields: Fields = Fields(),  # noqa: B008 (frozen)
+    base_url: str | None = None,
+    format: str | None = None,
+    spool: bool = False,
+) -> Inputs:
+    """All inputs as one source, in the given order.
+
+    An input is a file, a folder, a glob, a URL of a file system, or ``-`` for standard input. ``format`` says
+    what files are whose names do not; ``base_url`` gives pages of a folder their URLs; ``spool`` copies
+    standard input to a temporary file (until ``close``), so that it can be read again.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.html").write_text("<p>one")
+    ...     with open_inputs([folder], base_url="https://example.org/") as source:
+    ...         [page["url"] for chunk in source.chunks() for page in chunk.load().pages.to_pylist()]
+    ['https://example.org/a.html']
+    """
+    if not inputs:
+        raise UsageError(
+            "no input was given", hint="name a file, a folder, a pattern, or - for standard input"
+        )
+    if format is not None and format not in FORMATS:
+        raise UsageError(f"unknown format {format!r}", hint=f"one of {', '.join(FORMATS)}")
+    if sum(os.fspath(given) == STDIN_NAME for given in inputs) > 1:
+        raise UsageError("standard input (-) was given twice")
+    temporary: Path | None = None
+    named: list[Named] = []
+    try:
+        for given in inputs:
+            if os.fspath(given) == STDIN_NAME:
+                place, known, temporary = _standard_input(format, spool)
+                named.append(Named(place, known, STDIN_NAME if known == "page" else None))
+            else:
+                named += expand([given], format)
+        files = _sources(named, fields, base_url)
+        for file in files:
+            file.check()
+    except BaseException:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise
+    return Inputs(files, temporary)
+
+
+def _sources(named: Sequence[Named], fields: Fields, base_url: str | None) -> list[FileSource]:
+    files: list[FileSource] = []
+    pages: list[Named] = []  # a run of page files is one source, so that small pages share batches
+    for entry in named:
+        if entry.format == "page":
+            pages.append(entry)
+            continue
+        if pages:
+            files.append(PageFiles(pages, base_url))
+            pages = []
+        files.append(_source(entry, fields))
+    if pages:
+        files.append(PageFiles(pages, base_url))
+    return files
+
+
+def _source(named: Named, fields: Fields) -> FileSource:
+    match named.format:
+        case "warc":
+            return WarcFile(named.place)
+        case "jsonl":
+            return JsonLines(named.place, fields)
+        case "parquet":
+            return ParquetRows(named.place, fields)
+        case _:
+            return Delimited(named.place, fields, "\t" if named.format == "tsv" else ",")
+
+
+def _standard_input(format: str | None, spool: bool) -> tuple[Place, str, Path | None]:
+    place, temporary = (standard_input(), None) if not spool else spooled_input()
+    try:
+        if format is None:
+            plain = next((piece.data for piece in Unpacked(io.BytesIO(place.head(4096)))), b"")
+            format = sniff(plain) if plain else "jsonl"  # nothing at all is as good as no lines
+        if format is None:
+            raise InputError(
+                "standard input is of unknown format",
+                where=STDIN_NAME,
+                hint=f"give its format: {', '.join(FORMATS)}",
+            )
+        if format == "parquet" and temporary is None:
+            place, temporary = spooled_input(place.open())
+        return place, format, temporary
+    except BaseException:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,222 @@
+"""Parquet files: rows with an id, a URL, HTML or text, and a date, in columns of many possible types.
+
+Row groups are read one at a time, in batches of about the usual number of bytes, and only the columns that
+are needed. A row group that cannot be read is named and passed; a file without its footer is an error at
+once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from neardup.errors import InputError
+from neardup.page import BATCH_BYTES, Skipped
+from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped, page_too_long
+from neardup.sources.files import Place, file_system
+
+_MOST_ROWS: Final = 8192
+
+
+class ParquetRows:
+    """The pages of one Parquet file."""
+
+    def __init__(self, place: Place, fields: Fields) -> None:
+        self.place, self.fields = place, fields
+
+    def nbytes(self) -> int | None:
+        return self.place.size()
+
+    def has_urls(self) -> bool:
+        with self.open() as file:
+            return self.fields.url in file.schema_arrow.names
+
+    def check(self) -> None:
+        """Raises ``InputError`` if the file is none, or a column is missing or of no use."""
+        with self.open() as file:
+            check_columns(file.schema_arrow, self.fields, self.place.name)
+
+    def open(self) -> pq.ParquetFile:
+        try:
+            if self.place.is_local:
+                return pq.ParquetFile(self.place.path, pre_buffer=False)
+            system, path = file_system(self.place.path)
+            return pq.ParquetFile(system.open_input_file(path))
+        except FileNotFoundError:
+            raise InputError("no such file", where=self.place.name) from None
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"cannot be read as Parquet: {error}", where=self.place.name) from None
+
+    def chunks(self) -> Iterator[Chunk]:
+        with self.open() as file:
+            schema = file.schema_arrow
+            check_columns(schema, self.fields, self.place.name)
+            columns = [name for name in self.fields.names() if name in schema.names]
+            total, counted, record = self.place.size() or 0, 0, 0
+            for group in range(file.num_row_groups):
+                rows = file.metadata.row_group(group).num_rows
+                done = 0
+                # The file's bytes are shared out by rows: that is what progress can know of columns.
+                end = total * (group + 1) // file.num_row_groups
+                try:
+                    for batch in read_group(file, group, columns):
+                        nbytes = (end - counted) * batch.num_rows // max(1, rows - done)
+                        counted += nbytes
+                        yield Chunk(
+                            nbytes, partial(convert, batch, self.fields, self.place.name, record + done)
+                        )
+                        done += batch.num_rows
+                except (pa.ArrowException, OSError) as error:
+                    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+                    reason = f"{rows - done} rows of row group {group} cannot be read: {text}"
+                    yield only_skipped(
+                        end - counted, Skipped(self.place.name, f"record {record + done}", reason)
+                    )
+                    counted = end
+                record += rows
+
+
+def read_group(file: pq.ParquetFile, group: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    """A row group in batches of about the usual number of bytes."""
+    metadata = file.metadata.row_group(group)
+    average = max(1, metadata.total_byte_size // max(1, metadata.num_rows))
+    size = max(1, min(_MOST_ROWS, BATCH_BYTES // average))
+    for batch in file.iter_batches(batch_size=size, row_groups=[group], columns=columns):
+        yield from _split(batch)
+
+
+def _split(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Halves a batch until it is small: rows may be very unequal."""
+    if batch.num_rows > 1 and batch.nbytes > 2 * BATCH_BYTES:
+        half = batch.num_rows // 2
+        yield from _split(batch.slice(0, half))
+        yield from _split(batch.slice(half))
+    elif batch.num_rows:
+        yield batch
+
+
+def check_columns(schema: pa.Schema, fields: Fields, where: str) -> None:
+    """Raises ``InputError`` if a named column is missing, all content is, or a type is of no use.
+
+    >>> check_columns(pa.schema({"id": pa.int64(), "text": pa.string()}), Fields(), "a.parquet")
+    """
+    there = f"there are: {', '.join(schema.names[:20])}"
+    for what, name in fields.changed().items():
+        if name not in schema.names:
+            raise InputError(f"no column {name!r} for {what}", where=where, hint=there)
+    if fields.html not in schema.names and fields.text not in schema.names:
+        wanted = f"neither a column {fields.html!r} nor {fields.text!r}"
+        raise InputError(wanted, where=where, hint=f"name the column of the content; {there}")
+    for name in fields.names():
+        if schema.names.count(name) > 1:
+            raise InputError(f"two columns are named {name!r}", where=where)
+    for name in (fields.html, fields.text):
+        if (
+            name in schema.names
+            and not _is_text(kind := schema.field(name).type)
+            and not pa.types.is_null(kind)
+        ):
+            raise InputError(f"column {name!r} is {kind}, not text or bytes", where=where)
+    for name in (fields.id, fields.url, fields.date):
+        if name in schema.names and pa.types.is_nested(kind := schema.field(name).type):
+            raise InputError(f"column {name!r} is {kind}, not a single value", where=where)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return _is_string(kind) or _is_binary(kind)
+
+
+def _is_string(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind))
+
+
+def convert(batch: pa.RecordBatch, fields: Fields, source: str, first: int) -> Loaded:
+    """The pages of a batch of rows; ``first`` is the number of its first row in the file.
+
+    >>> batch = pa.RecordBatch.from_pydict({"id": [7, 8], "text": ["hello", None]})
+    >>> loaded = convert(batch, Fields(), "a.parquet", 10)
+    >>> loaded.pages["id"].to_pylist(), [entry.describe() for entry in loaded.skipped]
+    (['7'], ['a.parquet, record 11: no html or text'])
+    """
+    html, html_charset = _content(batch, fields.html)
+    text, text_charset = _content(batch, fields.text)
+    content: Any = pc.coalesce(html, text)
+    is_html = pc.is_valid(html)
+    long = pc.fill_null(pc.greater(pc.binary_length(content), pa.scalar(PAGE_BYTES)), False)
+    good = pc.and_not(pc.is_valid(content), long)
+    columns: dict[str, Any] = {
+        "id": _text(batch, fields.id),
+        "url": _text(batch, fields.url),
+        "content": content,
+        "html": is_html,
+        "charset": pc.if_else(is_html, html_charset, text_charset),
+        "date": _date(batch, fields.date),
+        "record": pa.array(range(first, first + batch.num_rows), pa.int64()),
+    }
+    skipped = []
+    if not pc.all(good).as_py():
+        for at, (fine, too_long) in enumerate(zip(good.to_pylist(), long.to_pylist(), strict=True)):
+            if not fine:
+                reason = page_too_long() if too_long else "no html or text"
+                skipped.append(Skipped(source, f"record {first + at}", reason))
+        columns = {name: pc.filter(column, good) for name, column in columns.items()}
+    rows = batch.num_rows - len(skipped)
+    return Loaded(build_pages(columns, source, rows), skipped)
+
+
+def _content(batch: pa.RecordBatch, name: str) -> tuple[Any, Any]:
+    """A content column as bytes, and the charset its type says: text is decoded already, bytes are not."""
+    column = _column(batch, name)
+    if column is None or pa.types.is_null(column.type):
+        return pa.nulls(batch.num_rows, pa.large_binary()), pa.scalar(None, pa.string())
+    charset = pa.scalar("utf-8" if _is_string(column.type) else None, pa.string())
+    if _is_string(column.type):
+        column = column.cast(pa.large_string())
+    return column.cast(pa.large_binary()), charset
+
+
+def _text(batch: pa.RecordBatch, name: str) -> Any:
+    """A column as text, whatever its type: numbers as written, bytes as UTF-8 or else hexadecimal."""
+    column = _column(batch, name)
+    if column is None or pa.types.is_null(column.type):
+        return pa.nulls(batch.num_rows, pa.string())
+    if _is_binary(column.type) or pa.types.is_fixed_size_binary(column.type):
+        return pa.array(
+            [None if value is None else _readable(value) for value in column.to_pylist()], pa.string()
+        )
+    return column.cast(pa.string())
+
+
+def _readable(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.hex()
+
+
+def _date(batch: pa.RecordBatch, name: str) -> Any:
+    """A date column as ISO text; times with a zone in UTC."""
+    column = _column(batch, name)
+    if column is None or not pa.types.is_timestamp(column.type):
+        return _text(batch, name)
+    zone = "Z" if column.type.tz else ""
+    return pc.strftime(column.cast(pa.timestamp("s"), safe=False), format=f"%Y-%m-%dT%H:%M:%S{zone}")
+
+
+def _column(batch: pa.RecordBatch, name: str) -> Any:
+    at = batch.schema.get_field_index(name)
+    if at < 0:
+        return None
+    column: Any = batch.column(at)
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

@@ -1,0 +1,200 @@
+"""WARC archives: the pages among the records of a crawl.
+
+A page is a ``response`` record of a successful (2xx) HTTP answer with HTML or plain text, a ``resource``
+record of such a type, or a ``conversion`` record with text (WET). All other records are counted by kind and
+left alone. The reader frames records (``framing``); FastWARC parses their headers in the workers, where
+bodies are decoded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+
+from neardup.errors import InputError
+from neardup.page import BATCH_BYTES, Skipped
+from neardup.sources.base import Chunk, Loaded, build_pages
+from neardup.sources.files import Place
+from neardup.sources.framing import Framed, frame
+from neardup.sources.http import BodyError, decode_body
+from neardup.sources.unpack import Unpacked
+from neardup.sources.warc_library import HeaderMap, WarcRecord
+
+#: A body that is longer, or unpacks to more, is skipped.
+BODY_BYTES: Final = 64 << 20
+
+PAGE_KINDS: Final = frozenset({"response", "resource", "conversion"})
+_HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
+_TEXT_TYPES: Final = frozenset({"text/plain"})
+_CHUNK_RECORDS: Final = 4096
+_CHARSET: Final = re.compile(r";[ \t]*charset[ \t]*=[ \t]*[\"']?([^\s\"';,]+)", re.IGNORECASE)
+_TAG: Final = re.compile(
+    rb"<(?:!doctype|!--|html|head|body|title|meta|script|style|table|div|p|a|br|h1)[\s>/]", re.IGNORECASE
+)
+_BINARY: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+
+
+class NotAPage(Exception):
+    """The record is none of a page's kinds; its text is the kind it is counted under."""
+
+
+class WarcFile:
+    """The pages of one WARC file, plain or compressed."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+
+    def nbytes(self) -> int | None:
+        return self.place.size()
+
+    def has_urls(self) -> bool:
+        return True
+
+    def check(self) -> None:
+        """Raises ``InputError`` for an archive in the older ARC format."""
+        if self.place.once is not None:
+            return
+        with self.place.open() as raw:
+            first = next(iter(Unpacked(raw)), None)
+        if first is not None and first.data.startswith(b"filedesc:"):
+            raise InputError(
+                "an ARC file, which neardup does not read",
+                where=self.place.name,
+                hint="convert it to WARC first",
+            )
+
+    def chunks(self) -> Iterator[Chunk]:
+        with self.place.open() as raw:
+            unpacked = Unpacked(raw)
+            held: list[tuple[int, Framed]] = []
+            ignored: Counter[str] = Counter()
+            size = counted = record = 0
+            for framed in frame(unpacked):
+                if framed.damage is None and framed.kind not in PAGE_KINDS:
+                    ignored[framed.kind or "record without a type"] += 1
+                else:
+                    held.append((record, framed))
+                    size += len(framed.block)
+                record += framed.damage is None
+                if size >= BATCH_BYTES or len(held) >= _CHUNK_RECORDS:
+                    yield Chunk(unpacked.taken - counted, partial(_load, self.place, held, ignored))
+                    held, ignored, size, counted = [], Counter(), 0, unpacked.taken
+            if held or ignored or unpacked.taken > counted:
+                yield Chunk(unpacked.taken - counted, partial(_load, self.place, held, ignored))
+
+
+def _load(place: Place, records: list[tuple[int, Framed]], ignored: Counter[str]) -> Loaded:
+    rows: list[tuple[str | None, str | None, bytes, bool, str | None, str | None]] = []
+    numbers: list[int] = []
+    offsets: list[int | None] = []
+    lengths: list[int | None] = []
+    skipped: list[Skipped] = []
+    counts = Counter(ignored)
+    for number, framed in records:
+        if framed.damage is not None:
+            skipped.append(Skipped(place.name, framed.position, framed.damage))
+            continue
+        try:
+            rows.append(read_page(framed))
+        except NotAPage as kind:
+            counts[str(kind)] += 1
+            continue
+        except BodyError as error:
+            skipped.append(Skipped(place.name, framed.position, str(error)))
+            continue
+        numbers.append(number)
+        offsets.append(framed.offset if place.is_local else None)
+        lengths.append(framed.length if place.is_local else None)
+    names = ("id", "url", "content", "html", "charset", "date")
+    columns: dict[str, Any] = {name: [row[at] for row in rows] for at, name in enumerate(names)}
+    columns |= {"record": numbers, "offset": offsets, "length": lengths}
+    return Loaded(build_pages(columns, place.name, len(rows)), skipped, dict(sorted(counts.items())))
+
+
+def read_page(framed: Framed) -> tuple[str | None, str | None, bytes, bool, str | None, str | None]:
+    """A record's id, url, content, whether it is HTML, charset and date.
+
+    Raises ``NotAPage`` for what is none, ``BodyError`` for one that cannot be read.
+
+    >>> header = b"WARC/1.0\\r\\nWARC-Type: conversion\\r\\nContent-Length: 5\\r\\n\\r\\n"
+    >>> read_page(Framed("offset 0", kind="conversion", header=header, block=b"hello", block_length=5))
+    (None, None, b'hello', False, 'utf-8', None)
+    """
+    try:
+        record = WarcRecord.from_bytes(framed.header + framed.block)
+    except (OSError, ValueError) as error:
+        raise BodyError(f"a record header that cannot be read: {error}") from None
+    headers = record.headers
+    if framed.kind == "response":
+        content, html, charset = _response(record, framed)
+    else:
+        html, charset = _type(
+            _value(headers, b"Content-Type"), framed.block, "utf-8" if framed.kind == "conversion" else None
+        )
+        content = framed.block
+        if framed.block_length > BODY_BYTES:
+            raise BodyError(f"a body of {framed.block_length} bytes, more than {BODY_BYTES >> 20} MiB")
+    identifier = _value(headers, b"WARC-Record-ID").strip("<> \t")
+    url = _value(headers, b"WARC-Target-URI").strip("<> \t")
+    return identifier or None, url or None, content, html, charset, _value(headers, b"WARC-Date") or None
+
+
+def _response(record: WarcRecord, framed: Framed) -> tuple[bytes, bool, str | None]:
+    if not record.is_http:
+        raise NotAPage("response other than HTTP")
+    try:
+        record.parse_http(auto_decode="none")
+        http = record.http_headers
+        status = http.status_code
+        body = record.reader.read(len(framed.block))
+    except (OSError, ValueError) as error:
+        raise BodyError(f"an HTTP header that cannot be read: {error}") from None
+    if status is None:
+        raise BodyError("an HTTP header without a status")
+    if not 200 <= status <= 299:
+        raise NotAPage(f"response with status {status // 100}xx")
+    content_type = _value(http, b"Content-Type", "latin-1")
+    if content_type:
+        html, charset = _type(content_type, b"", None)
+    if len(framed.block) < framed.block_length:
+        raise BodyError(f"a body of about {framed.block_length} bytes, more than {BODY_BYTES >> 20} MiB")
+    body = decode_body(
+        body,
+        transfer=_values(http, b"Transfer-Encoding"),
+        content=_values(http, b"Content-Encoding"),
+        limit=BODY_BYTES,
+        partial=bool(_value(record.headers, b"WARC-Truncated")),
+    )
+    if not content_type:
+        html, charset = _type("", body, None)
+    return body, html, charset
+
+
+def _type(content_type: str, body: bytes, charset: str | None) -> tuple[bool, str | None]:
+    """Whether it is HTML, and its charset: from a Content-Type or, where there is none, the first bytes."""
+    named = content_type.split(";", 1)[0].strip().lower()
+    found = _CHARSET.search(content_type)
+    charset = found[1].lower() if found else charset
+    if named in _HTML_TYPES:
+        return True, charset
+    if named in _TEXT_TYPES:
+        return False, charset
+    if named:
+        raise NotAPage("neither HTML nor plain text")
+    head = body[:1024]
+    if _TAG.search(head):
+        return True, charset
+    if _BINARY.search(head):
+        raise NotAPage("neither HTML nor plain text")
+    return False, charset
+
+
+def _value(headers: HeaderMap, name: bytes, encoding: str = "utf-8") -> str:
+    return (headers.get_bytes(name) or b"").decode(encoding, "replace").strip()
+
+
+def _values(headers: HeaderMap, name: bytes) -> str:
+    return ",".join(value.decode("latin-1") for value in headers.get_bytes_multiple(name))

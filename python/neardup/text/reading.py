@@ -1,0 +1,84 @@
+"""Reads pages into tokens, in batches for the engines and one at a time for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup import _native
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How pages become tokens; part of what makes two runs comparable.
+
+    ``hash``: "fold" (the default, fast) or "rabin" (the paper's choice). ``site``: "registrable" (the domain
+    under the public suffix list) or "henzinger" (the paper's rule). ``min_tokens``: pages with fewer tokens take
+    part in identity sets only.
+
+    >>> Reading().site
+    'registrable'
+    """
+
+    hash: Literal["fold", "rabin"] = "fold"
+    site: Literal["registrable", "henzinger"] = "registrable"
+    min_tokens: int = _native.MIN_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
+class PageTokens:
+    """What reading gives for a batch of pages, one row a page."""
+
+    tokens: pa.LargeListArray
+    title: pa.StringArray
+    site: pa.StringArray
+    #: Whether some bytes did not fit the page's encoding.
+    replaced: npt.NDArray[np.bool_]
+    identity_high: npt.NDArray[np.uint64]
+    identity_low: npt.NDArray[np.uint64]
+
+
+def read(pages: pa.RecordBatch, reading: Reading = Reading()) -> PageTokens:
+    """The tokens, titles, sites and identities of a batch of pages (schema ``neardup.page.PAGES``)."""
+    return PageTokens(
+        *_native.read_pages(
+            pages.column("content"),
+            pages.column("html"),
+            pages.column("charset"),
+            pages.column("url"),
+            hash=reading.hash,
+            site_rule=reading.site,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """One page as the machine sees it: its terms in order, and what else was read off it."""
+
+    terms: list[str]
+    title: str | None
+    site: str | None
+    encoding: str
+
+
+def terms(
+    content: bytes | str,
+    *,
+    html: bool = True,
+    url: str | None = None,
+    charset: str | None = None,
+    reading: Reading = Reading(),
+) -> Terms:
+    """The terms of one page, as text.
+
+    >>> terms("<p>foo<b>bar</b> <img src='/logo.png'> caf&eacute;", url="http://a.example/").terms
+    ['foobar', 'logo.png', 'café']
+    """
+    if isinstance(content, str):
+        content, charset = content.encode("utf-8", "replace"), "utf-8"
+    return Terms(*_native.terms(content, html=html, charset=charset, url=url, site_rule=reading.site))

@@ -1,0 +1,72 @@
+"""Files that appear whole or not at all, and the same bytes for the same table."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.errors import OutputError
+from neardup.sinks import replacing, write_json, write_table
+
+
+def test_same_table_same_bytes(tmp_path: Path) -> None:
+    rows = list(range(1000))
+    names = [str(n) for n in rows]
+    write_table(pa.table({"row": rows, "id": names}), tmp_path / "a.parquet")
+    pieces = [pa.table({"row": rows[a : a + 10], "id": names[a : a + 10]}) for a in range(0, 1000, 10)]
+    write_table(pa.concat_tables(pieces), tmp_path / "b.parquet")
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+    assert pq.read_table(tmp_path / "a.parquet")["row"].to_pylist() == rows
+
+
+def test_json(tmp_path: Path) -> None:
+    value = {"b": 1, "a": ["é", None], "surrogate": "\ud800"}
+    write_json(value, tmp_path / "run.json")
+    assert json.loads((tmp_path / "run.json").read_bytes()) == value
+    with pytest.raises(ValueError, match="JSON"):
+        write_json({"x": float("nan")}, tmp_path / "nan.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_json({"old": True}, tmp_path / "run.json")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputError, match=r"No space left on device.*free some space") as caught:
+        write_json({"new": True}, tmp_path / "run.json")
+    assert caught.value.where == str(tmp_path / "run.json")
+    assert json.loads((tmp_path / "run.json").read_bytes()) == {"old": True}
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_a_full_device(tmp_path: Path) -> None:
+    (tmp_path / "pages.parquet.tmp").symlink_to("/dev/full")
+    with pytest.raises(OutputError, match="No space left"):
+        write_table(pa.table({"row": list(range(100_000))}), tmp_path / "pages.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with replacing(tmp_path / "a") as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="No such file"):
+        write_json({}, tmp_path / "nowhere" / "run.json")
