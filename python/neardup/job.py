@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,11 +20,25 @@ from neardup.engines.stopwatch import Stopwatch
 from neardup.errors import InputError, OutputError, UsageError
 from neardup.sinks import write_json, write_pages, write_table
 from neardup.sources import Fields, Source, open_inputs
+from neardup.sources import Inputs as OpenedInputs
 from neardup.sources.memory import texts
 from neardup.version import VERSION
 
 Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Write = Literal["kept", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """How the inputs were opened, so that a result's pages can be found again."""
+
+    paths: list[str]
+    fields: Fields = field(default_factory=Fields)
+    base_url: str | None = None
+    format: str | None = None
+
+    def source(self, spool: bool = False) -> OpenedInputs:
+        return open_inputs(self.paths, self.fields, self.base_url, self.format, spool)
 
 
 @dataclass(frozen=True)
@@ -87,14 +101,12 @@ def dedup(
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     if not paths:
         raise UsageError("no input was given", hint="name files, folders, globs, or - for standard input")
+    opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
     if out is None:
-        with open_inputs(paths, fields or Fields(), base_url, format) as source:
-            return _result(_run(source, detector, settings, progress, paths))
-    with (
-        new_folder(Path(out), overwrite) as folder,
-        open_inputs(paths, fields or Fields(), base_url, format, spool=write is not None) as source,
-    ):
-        outcome = _run(source, detector, settings, progress, paths)
+        with opened.source() as source:
+            return _result(_run(source, detector, settings, progress, opened))
+    with new_folder(Path(out), overwrite) as folder, opened.source(spool=write is not None) as source:
+        outcome = _run(source, detector, settings, progress, opened)
         write_outcome(outcome, folder, source, write, progress or Silent())
     return _result(outcome, Path(out))
 
@@ -112,7 +124,7 @@ def find_duplicates(
     >>> result.pages["kept"].to_pylist()
     [True, True, False]
     """
-    return _result(_run(texts(pages), detector, settings, None, ["memory"]))
+    return _result(_run(texts(pages), detector, settings, None, Opened([])))
 
 
 def choose_detector(source: Source, detector: str | Detector | None) -> Detector:
@@ -127,11 +139,11 @@ def _run(
     detector: str | Detector | None,
     settings: Settings | None,
     progress: Progress | None,
-    inputs: Sequence[object],
+    opened: Opened,
 ) -> Outcome:
-    chosen = choose_detector(source, detector)
-    outcome = run(source, chosen, settings, progress)
-    outcome.report.update(neardup=VERSION, inputs=[os.fspath(path) for path in inputs])  # type: ignore[call-overload]
+    outcome = run(source, choose_detector(source, detector), settings, progress)
+    outcome.report["neardup"] = VERSION
+    outcome.report["input"] = asdict(opened)
     return outcome
 
 
@@ -140,7 +152,7 @@ def _result(outcome: Outcome, folder: Path | None = None) -> Result:
 
 
 def write_outcome(
-    outcome: Outcome, folder: Path, source: Source, write: Write | None, progress: Progress
+    outcome: Outcome, folder: Path, source: OpenedInputs, write: Write | None, progress: Progress
 ) -> None:
     """Writes the tables, the pages if asked for, and last ``run.json``."""
     watch = Stopwatch(progress)
@@ -149,7 +161,8 @@ def write_outcome(
         write_table(outcome.pairs, folder / "pairs.parquet")
         write_table(outcome.clusters, folder / "clusters.parquet")
         if write is not None:
-            outcome.report["written"] = write_pages(source, outcome.pages, folder / "written", what=write)
+            written = write_pages(source, outcome.pages, folder / "written", what=write)
+            outcome.report["written"] = [str(path.relative_to(folder)) for path in written]
     outcome.report["stages"] += stages(watch.stages)
     outcome.report["peak_memory"] = max((stage["peak_memory"] or 0 for stage in outcome.report["stages"]), default=0)
     write_json(outcome.report, folder / "run.json")
@@ -215,6 +228,38 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def fetch_pages(folder: str | os.PathLike[str], ids: Sequence[str]) -> pa.RecordBatch:
+    """The pages with these ids, read again from the inputs of a result folder, in the order asked for."""
+    result = open_result(folder)
+    rows = [_row_of(result, name) for name in ids]
+    opened = Opened(**(result.report["input"] | {"fields": Fields(**result.report["input"]["fields"])}))
+    if not opened.paths or "-" in opened.paths:
+        raise InputError("the input of this run cannot be read again", where=str(folder), hint="compare files instead")
+    found: dict[int, pa.RecordBatch] = {}
+    with opened.source() as source:
+        before = 0
+        for chunk in source.chunks():
+            pages = chunk.load().pages
+            for row in rows:
+                if before <= row < before + pages.num_rows:
+                    found[row] = pages.slice(row - before, 1)
+            before += pages.num_rows
+            if len(found) == len(set(rows)):
+                return pa.concat_batches([found[row] for row in rows])
+    raise InputError("the inputs have changed since the run: pages are missing", where=", ".join(opened.paths))
+
+
+def _row_of(result: Result, name: str) -> int:
+    import pyarrow.compute as pc
+
+    row = pc.index(result.pages.column("id"), name).as_py()
+    if row < 0:
+        row = pc.index(result.pages.column("url"), name).as_py()
+    if row < 0:
+        raise InputError(f"no page has the id or URL {name!r}", where=str(result.folder))
+    return int(row)
 
 
 def open_result(folder: str | os.PathLike[str]) -> Result:

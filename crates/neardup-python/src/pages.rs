@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, StringArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use neardup_core::decode::decode;
 use neardup_core::hash::{TermHash, fold_term, identity};
@@ -15,7 +15,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3_arrow::{PyArray, PyRecordBatch};
+use pyo3_arrow::PyArray;
 
 use crate::arrays::{detached, list_array, pyarrow};
 
@@ -196,11 +196,17 @@ pub fn parse_jsonl<'py>(
         jsonl::Fields { id: id_field, url: url_field, html: html_field, text: text_field, date: date_field };
     let mut lines = detached(py, || jsonl::parse(&block, &fields));
     let bad = std::mem::take(&mut lines.bad);
-    let batch = detached(py, || columns(lines)).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((PyRecordBatch::new(batch).into_pyarrow(py)?, bad))
+    let columns = detached(py, || columns(lines)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    // Column by column: a batch handed over whole would live, contents and all, as long as its ids are held.
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let arrays = columns.into_iter().map(|(_, array)| pyarrow(py, array)).collect::<PyResult<Vec<_>>>()?;
+    let batch = py.import("pyarrow")?.getattr("RecordBatch")?.call_method1("from_arrays", (arrays, names))?;
+    Ok((batch, bad))
 }
 
-fn columns(lines: jsonl::Lines) -> Result<RecordBatch, arrow_schema::ArrowError> {
+type Columns = Vec<(&'static str, ArrayRef)>;
+
+fn columns(lines: jsonl::Lines) -> Result<Columns, arrow_schema::ArrowError> {
     let strings = |column: jsonl::Strings| -> Result<ArrayRef, arrow_schema::ArrowError> {
         let text = (0..column.present.len()).map(|at| column.get(at).map(|bytes| String::from_utf8_lossy(bytes)));
         Ok(Arc::new(text.collect::<StringArray>()))
@@ -215,7 +221,7 @@ fn columns(lines: jsonl::Lines) -> Result<RecordBatch, arrow_schema::ArrowError>
         Some(NullBuffer::from(content.present)).filter(|nulls| nulls.null_count() > 0),
     )?;
     let (id, url, date) = (strings(lines.id)?, strings(lines.url)?, strings(lines.date)?);
-    RecordBatch::try_from_iter(vec![
+    Ok(vec![
         ("id", id),
         ("url", url),
         ("content", Arc::new(content) as ArrayRef),

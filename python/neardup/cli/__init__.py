@@ -1,0 +1,5 @@
+"""The command line: one module a verb, each a thin layer over the library."""
+
+from neardup.cli.main import main
+
+__all__ = ["main"]

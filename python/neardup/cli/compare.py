@@ -1,0 +1,86 @@
+"""``neardup compare``: how alike two pages are, and what each detector decides."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neardup.cli.options import reading_of, reading_options
+
+if TYPE_CHECKING:
+    from neardup.comparison import Comparison
+
+
+@click.command(short_help="Compare two pages: every similarity, and what each detector decides.")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option("--run", "folder", metavar="DIR", help="A and B are ids of pages in this result folder.")
+@click.option("--url-a", metavar="URL", help="URL of page A.")
+@click.option("--url-b", metavar="URL", help="URL of page B.")
+@click.option("--detector", "-d", "judges", multiple=True, metavar="SPEC", help="Ask these detectors only.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@reading_options
+def command(
+    a: str,
+    b: str,
+    folder: str | None,
+    url_a: str | None,
+    url_b: str | None,
+    judges: tuple[str, ...],
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compare two files, or two pages of a result folder named by their ids.
+
+    \b
+      neardup compare a.html b.html --url-a http://x.example/1 --url-b http://x.example/2
+      neardup compare ID1 ID2 --run result
+    """
+    from neardup.cli.summary import print_json
+    from neardup.comparison import compare, compare_batch
+    from neardup.engines import Settings
+
+    settings = Settings(reading=reading_of(options))
+    if folder is not None:
+        from neardup.job import fetch_pages
+
+        found = compare_batch(fetch_pages(folder, [a, b]), settings=settings, judges=judges)
+    else:
+        found = compare(_page(a, url_a), _page(b, url_b), settings=settings, judges=judges)
+    if as_json:
+        print_json(asdict(found))
+    else:
+        _print(found, a, b)
+
+
+def _page(name: str, url: str | None) -> dict[str, Any]:
+    from neardup.cli.pagefile import read_page_file
+
+    content, plain = read_page_file(name)
+    return {"text" if plain else "html": content, "url": url, "id": name}
+
+
+def _print(found: Comparison, a: str, b: str) -> None:
+    for name, page, tokens, title, site in zip("AB", (a, b), found.tokens, found.titles, found.sites, strict=True):
+        told = ", ".join(filter(None, [f"{tokens:,} tokens", title and f"“{title}”", site]))
+        click.echo(f"{name}  {page}\n   {told}")
+    click.echo()
+
+    def line(label: str, value: str) -> None:
+        click.echo(f"{label:<26}{value}")
+
+    line("same tokens", "yes" if found.identical else "no")
+    line("same site", "yes" if found.same_site else "no")
+    line("B-similarity", "–" if found.b_similarity is None else f"{found.b_similarity} of 6 supershingles")
+    line("C-similarity", "–" if found.c_similarity is None else f"{found.c_similarity} of 384 bits")
+    for k, value in found.jaccard.items():
+        line(f"Jaccard, {k}-token shingles" if k > 1 else "Jaccard, tokens", f"{value:.4f}")
+    if found.containment is not None:
+        line("containment", f"{found.containment[0]:.4f} of A in B, {found.containment[1]:.4f} of B in A")
+    line("term difference", f"{found.term_difference:,}")
+    click.echo()
+    for detector, accepted in found.decisions.items():
+        word = click.style("duplicates", fg="green") if accepted else "different"
+        line(detector, word)

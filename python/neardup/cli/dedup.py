@@ -1,0 +1,88 @@
+"""``neardup dedup``: the main job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from neardup.cli.options import fields_of, input_options, reading_of, reading_options
+
+
+@click.command(short_help="Find near-duplicates in a crawl or corpus and decide what stays.")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT…")
+@click.option("--out", "-o", required=True, metavar="DIR", help="Result folder; it appears when all is done.")
+@click.option(
+    "--detector", "-d", metavar="SPEC",
+    help="How to tell duplicates, e.g. combined or 'minhash(threshold=0.9)'; see `neardup detectors`. "
+    "Default: site-aware where pages have URLs, else minhash.",
+)  # fmt: skip
+@click.option(
+    "--keep",
+    type=click.Choice(["first", "longest", "newest", "shortest-url", "most-linked"]),
+    default="first",
+    show_default=True,
+    help="Which of several duplicates stays; ties go to the first in the input.",
+)
+@click.option(
+    "--removal",
+    type=click.Choice(["direct", "component"]),
+    default="direct",
+    show_default=True,
+    help="direct removes a page only for one it was accepted against; component keeps one page a cluster.",
+)
+@click.option(
+    "--write", "write", type=click.Choice(["kept", "all"]),
+    help="Also write the pages, in the format they came in: those that stay, or all with added columns.",
+)  # fmt: skip
+@click.option("--overwrite", is_flag=True, help="Replace an earlier result of the same name.")
+@click.option("--strict", is_flag=True, help="End the run at the first record that cannot be read.")
+@click.option(
+    "--max-pairs", type=click.IntRange(min=1), default=100, show_default=True, metavar="N",
+    help="Hold all accepted pairs up to N times the pages; beyond, only their spanning forest.",
+)  # fmt: skip
+@click.option("--threads", type=click.IntRange(min=0), default=0, help="Worker threads.  [default: one a core]")
+@input_options
+@reading_options
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors.")
+@click.option("--json", "as_json", is_flag=True, help="Print what run.json says instead of the summary.")
+def command(inputs: tuple[str, ...], out: str, quiet: bool, as_json: bool, **options: Any) -> None:
+    """Find near-duplicate pages in INPUT… and write what was found to a result folder.
+
+    INPUT is a file, a folder, a glob, or - for standard input: WARC (.warc, .gz, .zst), JSONL (.gz, .zst),
+    Parquet, CSV and TSV with the fields id, url, html or text, date; or a folder of .html and .txt files.
+
+    \b
+      neardup dedup crawl.warc.gz --out result
+      neardup dedup 'pages/*.jsonl.zst' --out result --detector 'minhash(threshold=0.9)'
+      zcat pages.jsonl.gz | neardup dedup - --out result --write kept --keep newest
+    """
+    from neardup.cli.display import display
+    from neardup.cli.summary import print_json, print_summary
+    from neardup.engines import Settings
+    from neardup.job import dedup
+
+    settings = Settings(
+        keep=options["keep"],
+        removal=options["removal"],
+        reading=reading_of(options),
+        strict=options["strict"],
+        threads=options["threads"],
+        max_pairs=options["max_pairs"],
+    )
+    result = dedup(
+        inputs,
+        out,
+        detector=options["detector"],
+        settings=settings,
+        fields=fields_of(options),
+        base_url=options["base_url"],
+        format=options["format_"],
+        write=options["write"],
+        overwrite=options["overwrite"],
+        progress=display(quiet or as_json),
+    )
+    if as_json:
+        print_json(result.report)
+    elif not quiet:
+        print_summary(result)

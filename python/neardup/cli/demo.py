@@ -1,0 +1,54 @@
+"""``neardup demo``: the main job on a small web that the package generates itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(short_help="Run the main job on a small generated web.")
+@click.option("--out", "-o", default="demo", show_default=True, metavar="DIR", help="Where the demo puts its files.")
+@click.option("--pages", type=click.IntRange(min=150, max=1_000_000), default=3000, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True)
+def command(out: str, pages: int, seed: int) -> None:
+    """Generate a small web with true labels, find its duplicates, and say how right that was.
+
+    The web goes to DIR/web.warc.gz, its true labels to DIR/labels.csv, the result to DIR/result.
+    """
+    from neardup.cli.display import display
+    from neardup.cli.summary import print_summary
+    from neardup.job import dedup
+    from neardup.testing import web
+
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    click.echo(f"A web of {pages:,} pages (seed {seed}) …", err=True)
+    made = web(seed=seed, pages=pages)
+    made.write_warc(folder / "web.warc.gz")
+    made.write_labels(folder / "labels.csv")
+    click.echo(f"\n$ neardup dedup {folder / 'web.warc.gz'} --out {folder / 'result'} --overwrite\n")
+    result = dedup(str(folder / "web.warc.gz"), folder / "result", overwrite=True, progress=display(False))
+    print_summary(result)
+    click.echo("\n" + verdict(made, result))
+    click.echo(f"\nLook further: neardup show {folder / 'result'}; the true labels are in {folder / 'labels.csv'}")
+
+
+def verdict(made: object, result: object) -> str:
+    """How many of the pages that went repeat the page kept instead, by the generator's own labels."""
+    from neardup.job import Result
+    from neardup.testing import Web
+
+    assert isinstance(made, Web) and isinstance(result, Result)
+    by_url = {page.url: page for page in made.pages}
+    pages = result.pages.select(["id", "url"]).to_pylist()
+    url_of = {page["id"]: page["url"] for page in pages}
+    counts = {"correct": 0, "undecided": 0, "incorrect": 0}
+    for page in result.removed.select(["url", "kept_instead"]).to_pylist():
+        label = made.label(by_url[page["url"]], by_url[url_of[page["kept_instead"]]])
+        counts[label.henzinger] += 1
+    total = sum(counts.values()) or 1
+    return (
+        f"By the true labels, of the {total:,} pages removed {counts['correct'] / total:.1%} repeat the page kept "
+        f"instead, {counts['undecided'] / total:.1%} are undecided and {counts['incorrect'] / total:.1%} wrong."
+    )

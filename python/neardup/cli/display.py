@@ -1,0 +1,98 @@
+"""What a person sees while a run goes on: bars on a terminal, a plain line now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+from neardup.engines.progress import Progress, Silent
+
+
+def display(quiet: bool) -> Progress:
+    """The right display for where standard error goes."""
+    if quiet:
+        return Silent()
+    return Bars() if sys.stderr.isatty() else Lines()
+
+
+class Lines:
+    """A line when a stage ends, and every ten seconds while one goes on."""
+
+    EVERY = 10.0
+
+    def begin(self, stage: str, total_bytes: int | None = None) -> None:
+        self.stage, self.total = stage, total_bytes
+        self.pages = self.nbytes = 0
+        self.started = self.said = time.monotonic()
+
+    def advance(self, pages: int, nbytes: int) -> None:
+        self.pages += pages
+        self.nbytes += nbytes
+        if time.monotonic() - self.said >= self.EVERY:
+            self.said = time.monotonic()
+            share = f", {100 * self.nbytes / self.total:.0f} %" if self.total else ""
+            self._say(f"{self.stage}: {self.pages:,} pages, {self.nbytes / 1e6:,.0f} MB{share}")
+
+    def end(self) -> None:
+        seconds = time.monotonic() - self.started
+        done = f" {self.pages:,} pages, {self.nbytes / 1e6:,.0f} MB," if self.pages else ""
+        self._say(f"{self.stage}:{done} {seconds:.1f} s")
+
+    def _say(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+
+class Bars:
+    """One bar a stage: pages, bytes, rate, time left."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+            TransferSpeedColumn,
+        )
+
+        self._console = Console(stderr=True)
+        self._columns = [
+            SpinnerColumn(finished_text="[green]✓"),
+            TextColumn("{task.description:<11}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[pages]}"),
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(compact=True),
+        ]
+        self._short = [
+            SpinnerColumn(finished_text="[green]✓"),
+            TextColumn("{task.description:<11}"),
+            BarColumn(bar_width=24),
+            TimeElapsedColumn(),
+        ]
+        self._make = Progress
+        self._bar: Any = None
+
+    def begin(self, stage: str, total_bytes: int | None = None) -> None:
+        self._reads = stage == "reading"
+        columns = self._columns if self._reads else self._short
+        self._bar = self._make(*columns, console=self._console)
+        self._pages = 0
+        self._task = self._bar.add_task(stage, total=total_bytes, pages="")
+        self._bar.start()
+
+    def advance(self, pages: int, nbytes: int) -> None:
+        self._pages += pages
+        self._bar.update(self._task, advance=nbytes, pages=f"{self._pages:,} pages")
+
+    def end(self) -> None:
+        task = self._bar.tasks[0]
+        done = task.completed if self._reads and task.completed else 1
+        self._bar.update(self._task, total=done, completed=done)
+        self._bar.stop()

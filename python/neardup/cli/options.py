@@ -1,0 +1,72 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FORMATS = ("warc", "jsonl", "parquet", "csv", "tsv", "page")
+
+
+def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Several options as one decorator."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+input_options = together(
+    click.option("--id-field", default="id", show_default=True, help="Field with a page's own id."),
+    click.option("--url-field", default="url", show_default=True, help="Field with its URL."),
+    click.option("--html-field", default="html", show_default=True, help="Field with its HTML."),
+    click.option("--text-field", default="text", show_default=True, help="Field with its plain text."),
+    click.option("--date-field", default="date", show_default=True, help="Field with its date."),
+    click.option("--base-url", metavar="URL", help="URL of the top of a folder of page files."),
+    click.option("--format", "format_", type=click.Choice(FORMATS), help="Format of files whose names do not tell."),
+)
+
+reading_options = together(
+    click.option(
+        "--site-rule",
+        type=click.Choice(["registrable", "henzinger"]),
+        default="registrable",
+        show_default=True,
+        help="What a site is: the domain under the public suffix list, or the paper's rule.",
+    ),
+    click.option(
+        "--token-hash",
+        type=click.Choice(["fold", "rabin"]),
+        default="fold",
+        show_default=True,
+        help="How terms become 64-bit tokens; rabin is the paper's choice, and slower.",
+    ),
+    click.option(
+        "--min-tokens", type=click.IntRange(min=1), default=8, show_default=True,
+        help="Pages with fewer tokens match identical ones only.",
+    ),
+)  # fmt: skip
+
+
+def fields_of(options: dict[str, Any]) -> Any:
+    """The field names among a verb's options."""
+    from neardup.sources import Fields
+
+    names = ("id", "url", "html", "text", "date")
+    return Fields(**{name: options[f"{name}_field"] for name in names})
+
+
+def reading_of(options: dict[str, Any]) -> Any:
+    """How pages are read, from a verb's options."""
+    from neardup.text import Reading
+
+    return Reading(
+        hash=options["token_hash"], site=options["site_rule"], min_tokens=options["min_tokens"]
+    )

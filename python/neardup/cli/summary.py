@@ -1,0 +1,129 @@
+"""A result as a page of text that a person reads."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from neardup.job import Result
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")
+
+
+def print_summary(result: Result, largest: int = 5) -> None:
+    """The summary of a run."""
+    console = Console(highlight=False, soft_wrap=False)
+    report, counts = result.report, result.report["counts"]
+    console.print(_headline(counts))
+    console.print()
+    console.print(_numbers(counts, report))
+    if result.clusters.num_rows and largest:
+        console.print(_largest(result, largest))
+    sites = _sites(result)
+    if sites is not None:
+        console.print(sites)
+    console.print(_stages(report))
+    for warning in report["warnings"]:
+        console.print(Text(f"! {warning}", style="yellow"))
+    for bad in report["skipped"][:3]:
+        console.print(Text(f"  {bad['source']}, {bad['position']}: {bad['reason']}", style="yellow"))
+    if len(report["skipped"]) > 3:
+        console.print(Text(f"  … {len(report['skipped']) - 3:,} more in run.json", style="yellow"))
+    if result.folder is not None:
+        console.print(f"[bold]Result[/bold]  {result.folder}/  (pages, pairs, clusters .parquet; run.json)")
+
+
+def _headline(counts: dict[str, int]) -> Text:
+    share = counts["removed"] / counts["pages"]
+    return Text.assemble(
+        (f"{counts['removed']:,} of {counts['pages']:,} pages", "bold"),
+        f" repeat another and can go ({share:.1%}); ",
+        (f"{counts['kept']:,} stay.", "bold"),
+    )
+
+
+def _grid(title: str, *columns: tuple[str, str]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name, justify in columns:
+        table.add_column(name, justify=justify, header_style="dim", overflow="fold")  # type: ignore[arg-type]
+    return table
+
+
+def _numbers(counts: dict[str, int], report: dict[str, Any]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(justify="right")
+    table.add_column()
+    rows = [
+        (counts["pages"], f"pages read, with the detector [bold]{report['detector']}[/bold]"),
+        (counts["identity_sets"], f"identity sets: {counts['identical']:,} pages have the same tokens as one before them"),
+        (counts["pairs"], "pairs of near-duplicates accepted"),
+        (counts["clusters"], f"clusters, {counts['clustered']:,} pages in them"),
+        (counts["removed"], f"pages removed, keeping the {report['settings']['keep']}"),
+    ]
+    optional = [
+        ("short", f"pages too short to compare (under {report['settings']['reading']['min_tokens']} tokens)"),
+        ("empty", "pages without a single token"),
+        ("ignored", "records that are no pages (requests, images, redirects …)"),
+        ("skipped", "records that could not be read"),
+    ]
+    rows += [(counts[name], text) for name, text in optional if counts[name]]
+    for number, text in rows:
+        table.add_row(f"{number:,}", text)
+    return table
+
+
+def _largest(result: Result, count: int) -> Table:
+    table = _grid(
+        "\nLargest clusters",
+        ("pages", "right"),
+        ("sites", "right"),
+        ("kept", "right"),
+        ("cohesion", "right"),
+        ("first page", "left"),
+    )
+    order = pc.sort_indices(result.clusters, [("size", "descending"), ("cluster", "ascending")])
+    chosen = result.clusters.take(order[:count]).to_pylist()
+    names = pa.array([row["cluster"] for row in chosen], pa.string())
+    first = result.pages.filter(pc.is_in(result.pages.column("id"), names))
+    told = {page["id"]: page for page in first.select(["id", "url", "title"]).to_pylist()}
+    for row in chosen:
+        page = told[row["cluster"]]
+        name = Text.assemble(page["url"] or page["id"], (f"  {page['title']}" if page["title"] else "", "dim"))
+        table.add_row(
+            f"{row['size']:,}", str(row["sites"]), str(row["kept"]), f"{row['cohesion']:.2f}", name
+        )
+    return table
+
+
+def _sites(result: Result, count: int = 5) -> Table | None:
+    removed = pc.cast(pc.invert(result.pages.column("kept")), pa.int64())
+    by_site = pa.table({"site": result.pages.column("site"), "removed": removed}).filter(
+        pc.is_valid(result.pages.column("site"))
+    )
+    if not by_site.num_rows:
+        return None
+    totals = by_site.group_by("site").aggregate([("removed", "sum"), ("removed", "count")])
+    order = pc.sort_indices(totals, [("removed_sum", "descending"), ("site", "ascending")])
+    table = _grid(f"\nBy site ({totals.num_rows:,} in all)", ("removed", "right"), ("of pages", "right"), ("site", "left"))
+    for row in totals.take(order[:count]).to_pylist():
+        table.add_row(f"{row['removed_sum']:,}", f"{row['removed_count']:,}", row["site"])
+    return table
+
+
+def _stages(report: dict[str, Any]) -> Table:
+    table = _grid("\nStages", ("seconds", "right"), ("peak MB", "right"), ("stage", "left"))
+    for stage in report["stages"]:
+        memory = f"{stage['peak_memory'] / 1e6:,.0f}" if stage["peak_memory"] else "?"
+        table.add_row(f"{stage['seconds']:.2f}", memory, stage["name"])
+    return table

@@ -1,0 +1,108 @@
+"""How alike two pages are: every similarity the detectors use, exactly, and what each detector decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import _native
+from neardup.detectors import Detector, detectors, parse
+from neardup.engines import Settings, run
+from neardup.fingerprints import Projection, ShingleSet, Supershingles
+from neardup.page import PAGES
+from neardup.sources.memory import Memory, texts
+from neardup.text import read
+
+#: Shingle lengths at which Jaccard similarity is told.
+LENGTHS = (1, 2, 3, 5, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two pages side by side. Similarities are None where a page has no tokens."""
+
+    tokens: tuple[int, int]
+    titles: tuple[str | None, str | None]
+    sites: tuple[str | None, str | None]
+    same_site: bool
+    identical: bool
+    #: Of 6 supershingles, how many agree.
+    b_similarity: int | None
+    #: Of 384 projection bits, how many agree.
+    c_similarity: int | None
+    #: Jaccard similarity of the sets of k-token shingles, by k.
+    jaccard: dict[int, float]
+    #: Share of each page's 5-token shingles that the other has too.
+    containment: tuple[float, float] | None
+    #: Tokens without a counterpart, both ways; a replaced token counts 2.
+    term_difference: int
+    #: By detector: whether it takes the two for duplicates.
+    decisions: dict[str, bool]
+
+
+def compare(
+    a: str | Mapping[str, Any],
+    b: str | Mapping[str, Any],
+    *,
+    settings: Settings | None = None,
+    judges: Sequence[str | Detector] | None = None,
+) -> Comparison:
+    """Compares two pages, given as text or as mappings with ``html`` or ``text`` and optionally ``url``.
+
+    >>> first = "one two three four five six seven eight nine ten"
+    >>> found = compare(first, first.replace("ten", "eleven"))
+    >>> found.term_difference, found.identical, found.decisions["exact"], round(found.jaccard[1], 2)
+    (2, False, False, 0.82)
+    """
+    return compare_batch(texts([a, b]).batches[0], settings=settings, judges=judges)
+
+
+def compare_batch(
+    pages: pa.RecordBatch,
+    *,
+    settings: Settings | None = None,
+    judges: Sequence[str | Detector] | None = None,
+) -> Comparison:
+    """Compares the two pages of a batch (schema ``neardup.page.PAGES``)."""
+    if pages.num_rows != 2 or pages.schema != PAGES:
+        raise ValueError("expected a batch of two pages")
+    settings = settings or Settings()
+    found = read(pages, settings.reading)
+    first, second = np.array([0], np.uint32), np.array([1], np.uint32)
+    tokens = found.tokens
+    lengths = (len(tokens[0]), len(tokens[1]))
+    both = min(lengths) > 0
+    sets = {k: ShingleSet(k).compute(tokens) for k in LENGTHS}
+    titles, sites = found.title.to_pylist(), found.site.to_pylist()
+    chosen = [parse(judge) for judge in judges] if judges else [kind() for kind in detectors().values()]
+    return Comparison(
+        tokens=lengths,
+        titles=(titles[0], titles[1]),
+        sites=(sites[0], sites[1]),
+        same_site=sites[0] is not None and sites[0] == sites[1],
+        identical=both and bool((found.identity_high[0] == found.identity_high[1])
+                                and (found.identity_low[0] == found.identity_low[1])),
+        b_similarity=int(_native.equal_columns(Supershingles().compute(tokens), first, second)[0]) if both else None,
+        c_similarity=int(_native.agreeing_bits(Projection().compute(tokens), first, second)[0]) if both else None,
+        jaccard={k: float(_native.jaccard(sets[k], first, second)[0]) for k in LENGTHS},
+        containment=_containment(sets[5]) if both else None,
+        term_difference=int(_native.term_difference(tokens, first, second)[0]),
+        decisions={str(judge): _accepts(judge, pages, settings) for judge in chosen},
+    )  # fmt: skip
+
+
+def _containment(sets: pa.LargeListArray) -> tuple[float, float]:
+    a, b = sets[0].values.to_numpy(), sets[1].values.to_numpy()
+    shared = len(np.intersect1d(a, b))
+    return shared / len(a), shared / len(b)
+
+
+def _accepts(judge: Detector, pages: pa.RecordBatch, settings: Settings) -> bool:
+    """What a run over just these two pages decides: the same path as any run."""
+    outcome = run(Memory([pages]), judge, settings)
+    clusters = outcome.pages.column("cluster").to_pylist()
+    return bool(clusters[0] == clusters[1])
