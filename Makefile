@@ -43,7 +43,7 @@ lint: $(VENV)/.installed
 
 types: $(VENV)/.built
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest neardup._native --ignore-missing-stub
+	$(BIN)/python -m mypy.stubtest neardup._native --mypy-config-file pyproject.toml
 
 wheel: $(VENV)/.installed
 	$(BIN)/maturin build --release --out dist

@@ -61,9 +61,7 @@ class BruteForce:
     @cached_property
     def compared(self) -> list[int]:
         """The first member of each identity set that is long enough to be compared."""
-        return [
-            row for row, first in enumerate(self.identity) if row == first and len(self.tokens[row]) >= 8
-        ]
+        return [row for row, first in enumerate(self.identity) if row == first and len(self.tokens[row]) >= 8]
 
     @cached_property
     def sites(self) -> list[set[str | None]]:

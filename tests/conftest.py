@@ -18,6 +18,4 @@ def small_web() -> Web:
 @pytest.fixture(scope="session")
 def web_pages(small_web: Web) -> list[dict[str, Any]]:
     """The pages of the small web as ``find_duplicates`` takes them."""
-    return [
-        {"id": page.id, "url": page.url, "html": page.html, "date": page.date} for page in small_web.pages
-    ]
+    return [{"id": page.id, "url": page.url, "html": page.html, "date": page.date} for page in small_web.pages]

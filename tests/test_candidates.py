@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from brute_force import BruteForce, Pairs, pairs_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brute_force import BruteForce, Pairs, pairs_of
 from neardup import _native, find_duplicates, parse
 from neardup.detectors.planner import band_probability
 from neardup.testing.dice import Dice

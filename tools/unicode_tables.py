@@ -63,9 +63,8 @@ def lower(char: str) -> str | None:
 
 
 def rows(values: list[int], width: int) -> str:
-    lines = []
-    for start in range(0, len(values), width):
-        lines.append("    " + ", ".join(str(value) for value in values[start : start + width]) + ",")
+    starts = range(0, len(values), width)
+    lines = ["    " + ", ".join(map(str, values[start : start + width])) + "," for start in starts]
     return "\n".join(lines)
 
 

@@ -117,7 +117,7 @@ def find_duplicates(
     detector: str | Detector | None = None,
     settings: Settings | None = None,
 ) -> Result:
-    """Finds the near-duplicates among texts in memory, or mappings with ``text`` or ``html`` (``id``, ``url``, ``date``).
+    """Finds the near-duplicates among texts, or mappings with ``text`` or ``html`` (and ``id``, ``url``, ``date``).
 
     >>> text = "it was the best of times it was the worst of times it was the age of wisdom"
     >>> result = find_duplicates([text, "something else entirely", text + " indeed"])
@@ -279,5 +279,5 @@ def open_result(folder: str | os.PathLike[str]) -> Result:
             "not a result folder", where=str(path), hint="it has no run.json; give the --out of a dedup run"
         )
     report = json.loads((path / "run.json").read_text())
-    tables = [pq.read_table(path / f"{name}.parquet") for name in ("pages", "pairs", "clusters")]
-    return Result(*tables, report, path)
+    pages, pairs, clusters = (pq.read_table(path / f"{name}.parquet") for name in ("pages", "pairs", "clusters"))
+    return Result(pages, pairs, clusters, report, path)

@@ -98,9 +98,7 @@ def test_csv(tmp_path: Path, ending: str) -> None:
 
 @pytest.mark.parametrize("codec", ["snappy", "none", "zstd"])
 def test_parquet(tmp_path: Path, codec: str) -> None:
-    table = pa.table(
-        {"id": range(7), "text": ["a", "b", None, "d", "e", "f", "g"], "list": [[n] for n in range(7)]}
-    )
+    table = pa.table({"id": range(7), "text": ["a", "b", None, "d", "e", "f", "g"], "list": [[n] for n in range(7)]})
     table = table.replace_schema_metadata({"made": "here"})
     path = tmp_path / "in.parquet"
     pq.write_table(table, path, row_group_size=3, compression=codec)
@@ -124,8 +122,7 @@ def response(number: int, content_type: bytes = b"text/html") -> bytes:
     block = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\n\r\n<p>page %d" % (content_type, number)
     return (
         b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%d>\r\n"
-        b"Content-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n"
-        % (number, len(block), block)
+        b"Content-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n" % (number, len(block), block)
     )
 
 
@@ -136,9 +133,7 @@ WARCINFO = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\na:b\r\n
 def test_warc(tmp_path: Path, ending: str) -> None:
     pack = PACKERS[ending]
     path = tmp_path / f"in.warc{ending}"
-    stored = [
-        pack(raw) for raw in (WARCINFO, response(1), response(2, b"image/png"), response(3), response(4))
-    ]
+    stored = [pack(raw) for raw in (WARCINFO, response(1), response(2, b"image/png"), response(3), response(4))]
     path.write_bytes(b"".join([*stored[:3], b"rubbish", *stored[3:]]))
     (kept,) = rewrite(path, [True, False, True], tmp_path / "kept")
     assert kept.read_bytes() == stored[0] + stored[1] + stored[4]
@@ -148,9 +143,7 @@ def test_warc(tmp_path: Path, ending: str) -> None:
     assert b"Neardup-Kept: false\r\nNeardup-Kept-Instead: the" in plain
     with open_inputs([everything]) as source:
         loaded = [chunk.load() for chunk in source.chunks()]
-    assert [page for one in loaded for page in one.pages["id"].to_pylist()] == [
-        f"urn:uuid:{n}" for n in (1, 3, 4)
-    ]
+    assert [page for one in loaded for page in one.pages["id"].to_pylist()] == [f"urn:uuid:{n}" for n in (1, 3, 4)]
     assert not any(one.skipped for one in loaded)
 
 
@@ -182,9 +175,7 @@ def test_page_files(tmp_path: Path) -> None:
 def test_equal_names_and_mixed_inputs(tmp_path: Path) -> None:
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "in.jsonl.gz").write_bytes(
-            gzip.compress(b'{"id": "%s", "text": "t"}\n' % folder.encode())
-        )
+        (tmp_path / folder / "in.jsonl.gz").write_bytes(gzip.compress(b'{"id": "%s", "text": "t"}\n' % folder.encode()))
         (tmp_path / folder / "index.html").write_bytes(folder.encode())
     written = rewrite([tmp_path / "x", tmp_path / "y"], [True] * 4, tmp_path / "out")
     assert [path.name for path in written] == ["in.jsonl.gz", "index.html", "in-2.jsonl.gz", "index-2.html"]

@@ -14,9 +14,7 @@ from neardup import _native
 NAMES = ("id", "url", "html", "text", "date")
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 objects = st.dictionaries(st.sampled_from([*NAMES, "other"]), st.none() | texts, max_size=6)
-written = st.builds(
-    lambda value, ascii_only: json.dumps(value, ensure_ascii=ascii_only), objects, st.booleans()
-)
+written = st.builds(lambda value, ascii_only: json.dumps(value, ensure_ascii=ascii_only), objects, st.booleans())
 broken = st.sampled_from(["", " ", "\r", "{", "[1]", '"x"', '{"text": "open', '{"text": "x"} {', "\0", "nul"])
 
 

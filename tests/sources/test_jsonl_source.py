@@ -18,8 +18,7 @@ from neardup.sources import Fields, jsonl, open_inputs
 def lines_of(count: int) -> bytes:
     noise = random.Random(1)
     rows = (
-        {"id": f"d{n}", "url": f"http://a/{n}", "text": "".join(noise.choices("abcdefgh ", k=50))}
-        for n in range(count)
+        {"id": f"d{n}", "url": f"http://a/{n}", "text": "".join(noise.choices("abcdefgh ", k=50))} for n in range(count)
     )
     return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
@@ -27,8 +26,7 @@ def lines_of(count: int) -> bytes:
 def test_fields_and_positions(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(
-        b'{"id": "a", "url": "http://x/", "html": "<p>one", "text": "t", "date": "2020"}\n\n'
-        b'{"id": "b", "text": "two"}'
+        b'{"id": "a", "url": "http://x/", "html": "<p>one", "text": "t", "date": "2020"}\n\n{"id": "b", "text": "two"}'
     )
     read = read_all(path)
     assert read.ids() == ["a", "b"]
@@ -90,9 +88,7 @@ def test_compressed(tmp_path: Path, pack: object) -> None:
 def test_large_zstd_window(tmp_path: Path) -> None:
     parameters = zstandard.ZstdCompressionParameters.from_level(3, window_log=27, enable_ldm=True)
     path = tmp_path / "a.jsonl.zst"
-    compressor = zstandard.ZstdCompressor(
-        compression_params=parameters
-    ).compressobj()  # no size in the header
+    compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj()  # no size in the header
     path.write_bytes(compressor.compress(lines_of(100)) + compressor.flush())
     assert len(read_all(path).pages) == 100
 

@@ -37,19 +37,13 @@ def test_parquet_types(tmp_path: Path) -> None:
     assert [page["html"] for page in read.pages] == [True, False]
     assert [page["charset"] for page in read.pages] == [None, "utf-8"]
     assert read.pages[0]["date"] == "2020-01-02T03:04:05Z"
-    assert [entry.describe() for entry in read.skipped] == [
-        f"{tmp_path}/a.parquet, record 2: no html or text"
-    ]
+    assert [entry.describe() for entry in read.skipped] == [f"{tmp_path}/a.parquet, record 2: no html or text"]
     assert read.nbytes == (tmp_path / "a.parquet").stat().st_size
 
 
-@pytest.mark.parametrize(
-    "kind", [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.binary_view()]
-)
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.binary_view()])
 def test_parquet_content_types(tmp_path: Path, kind: pa.DataType) -> None:
-    path = write(
-        tmp_path / "a.parquet", {"id": pa.array([b"\xff\x01", b"ok"]), "text": pa.array(["x", "y"], kind)}
-    )
+    path = write(tmp_path / "a.parquet", {"id": pa.array([b"\xff\x01", b"ok"]), "text": pa.array(["x", "y"], kind)})
     read = read_all(path)
     assert read.contents() == [b"x", b"y"]
     assert read.ids() == ["ff01", "ok"]

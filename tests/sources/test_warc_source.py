@@ -90,9 +90,7 @@ ENCODINGS = {
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_encodings_are_undone(tmp_path: Path, name: str) -> None:
     content, header = ENCODINGS[name]
-    read = read_bytes(
-        tmp_path, response(1, content, b'Content-Type: text/html; charset="UTF-8"\r\n' + header)
-    )
+    read = read_bytes(tmp_path, response(1, content, b'Content-Type: text/html; charset="UTF-8"\r\n' + header))
     assert not read.skipped
     assert read.contents() == [PAGE]
     assert read.pages[0]["charset"] == "utf-8"
@@ -116,9 +114,7 @@ def test_brotli(tmp_path: Path) -> None:
         (b"\xff" * 90, b"Content-Encoding: br", "content encoding br"),
     ],
 )
-def test_a_body_that_cannot_be_decoded_is_skipped(
-    tmp_path: Path, content: bytes, header: bytes, reason: str
-) -> None:
+def test_a_body_that_cannot_be_decoded_is_skipped(tmp_path: Path, content: bytes, header: bytes, reason: str) -> None:
     read = read_bytes(tmp_path, response(1, content, b"Content-Type: text/html\r\n" + header) + response(2))
     assert read.ids() == ["urn:uuid:2"]
     (entry,) = read.skipped
@@ -128,9 +124,7 @@ def test_a_body_that_cannot_be_decoded_is_skipped(
 
 def test_a_truncated_record_gives_what_it_has(tmp_path: Path) -> None:
     content = gzip.compress(body(1))[:-300]
-    read = read_bytes(
-        tmp_path, response(1, content, b"Content-Encoding: gzip", extra=b"WARC-Truncated: length\r\n")
-    )
+    read = read_bytes(tmp_path, response(1, content, b"Content-Encoding: gzip", extra=b"WARC-Truncated: length\r\n"))
     assert body(1).startswith(read.contents()[0])
     assert len(read.contents()[0]) > 2000
 
@@ -140,9 +134,7 @@ def test_a_truncated_record_gives_what_it_has(tmp_path: Path) -> None:
 def test_a_bomb_is_skipped(tmp_path: Path, pack: object, label: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert callable(pack)
     monkeypatch.setattr(warc, "BODY_BYTES", 1 << 20)
-    bomb = {"gzip": gzip.compress, "zstd": zstandard.compress, "deflate": zlib.compress}[label](
-        bytes(20 << 20)
-    )
+    bomb = {"gzip": gzip.compress, "zstd": zstandard.compress, "deflate": zlib.compress}[label](bytes(20 << 20))
     data = pack(response(1, bomb, b"Content-Type: text/html\r\nContent-Encoding: " + label.encode()))
     read = read_bytes(tmp_path, data + pack(response(2)))
     assert read.ids() == ["urn:uuid:2"]

@@ -61,15 +61,11 @@ def test_clusters_are_as_planted() -> None:
     assert sorted(sizes.values(), reverse=True) == zipf_sizes(120, 15)
     centres = {
         cluster: text
-        for text, cluster, similarity in zip(
-            collection.texts, collection.clusters, collection.to_centre, strict=True
-        )
+        for text, cluster, similarity in zip(collection.texts, collection.clusters, collection.to_centre, strict=True)
         if similarity == 1
     }
     assert len(centres) == 15
-    for text, cluster, similarity in zip(
-        collection.texts, collection.clusters, collection.to_centre, strict=True
-    ):
+    for text, cluster, similarity in zip(collection.texts, collection.clusters, collection.to_centre, strict=True):
         assert shingle_jaccard(text, centres[cluster], 4) == similarity
     tokens = [
         {

@@ -70,11 +70,7 @@ def test_has_as_many_pages_as_asked_for(pages: int, sites: int) -> None:
     assert len(small.pages) == pages
     assert len({page.id for page in small.pages}) == pages
     assert len({page.url for page in small.pages}) == pages
-    assert all(
-        len(small.groups[page.group]) > 1
-        for page in small.pages
-        if page.relation not in {"unrelated", "empty"}
-    )
+    assert all(len(small.groups[page.group]) > 1 for page in small.pages if page.relation not in {"unrelated", "empty"})
 
 
 def test_the_share_of_related_pages_is_about_what_was_asked_for() -> None:
@@ -215,9 +211,7 @@ def test_jsonl_is_read_back(generated: Web, tmp_path: Path) -> None:
 def test_tree_has_a_file_a_page(generated: Web, tmp_path: Path) -> None:
     paths = generated.write_tree(tmp_path)
     assert len(set(paths)) == len(generated.pages)
-    assert all(
-        path.read_bytes().decode() == page.html for path, page in zip(paths, generated.pages, strict=True)
-    )
+    assert all(path.read_bytes().decode() == page.html for path, page in zip(paths, generated.pages, strict=True))
     assert all(path.suffix == ".html" for path in paths)
 
 

@@ -89,7 +89,9 @@ fn english(page: usize, at: usize, out: &mut String) {
     let length = 2 + (splitmix(2, word) % 8) as usize + usize::from(word > 2000) * 2;
     for letter in 0..length {
         let byte = b"etaoinshrdlucmfwypvbgkqjxz"[skewed(word, letter as u64, 26)];
-        out.push(if letter == 0 && draw.is_multiple_of(12) { byte.to_ascii_uppercase() } else { byte } as char);
+        out.push(
+            if letter == 0 && draw.is_multiple_of(12) { byte.to_ascii_uppercase() } else { byte } as char
+        );
     }
     out.push_str(match draw % 97 {
         0..8 => ", ",
@@ -136,11 +138,14 @@ fn html_pages() -> Vec<String> {
             "body { margin: 0; padding: 1em } ".repeat(12)
         );
         for item in 0..15 {
-            html += &format!("<li class=\"item level-{item}\"><a href=\"/section/{item}.html\">Section {item}</a></li>\n");
+            html += &format!(
+                "<li class=\"item level-{item}\"><a href=\"/section/{item}.html\">Section {item}</a></li>\n"
+            );
         }
         html.push_str("</ul>");
         for (number, paragraph) in text(english, page).split('\n').enumerate() {
-            html += &format!("<p class='text'><!-- part {number} --><img src='/images/{number}.png' alt='none'>");
+            html +=
+                &format!("<p class='text'><!-- part {number} --><img src='/images/{number}.png' alt='none'>");
             for (at, word) in paragraph.split(' ').enumerate() {
                 match at % 23 {
                     3 => html += &format!("<a href='/word/{at}?ref={number}&amp;x=1'>{word}</a> "),
@@ -255,8 +260,10 @@ fn run_projection() -> usize {
 /// Six keys a page, a tenth of the pages in pairs: an ordinary collection.
 fn run_join() -> usize {
     let pages = 5000;
-    let key = |page: u64, column: u64| splitmix(10 + column, if page.is_multiple_of(20) { page + 1 } else { page });
-    let values: Vec<u64> = (0..pages as u64).flat_map(|page| (0..6).map(move |column| key(page, column))).collect();
+    let key =
+        |page: u64, column: u64| splitmix(10 + column, if page.is_multiple_of(20) { page + 1 } else { page });
+    let values: Vec<u64> =
+        (0..pages as u64).flat_map(|page| (0..6).map(move |column| key(page, column))).collect();
     let (keys, active) = (Keys { width: 6, values: &values }, vec![true; pages]);
     measured(&mut || join(keys, &active, Predicate::Any, &Everything).pairs.len());
     values.len()
@@ -277,8 +284,9 @@ fn run_hot_join() -> usize {
 
 fn run_jaccard() -> usize {
     let set = |seed: u64| {
-        let mut values: Vec<u64> =
-            (0..TOKENS as u64).map(|at| splitmix(if at.is_multiple_of(10) { seed } else { 30 }, at)).collect();
+        let mut values: Vec<u64> = (0..TOKENS as u64)
+            .map(|at| splitmix(if at.is_multiple_of(10) { seed } else { 30 }, at))
+            .collect();
         to_set(&mut values);
         values
     };

@@ -153,7 +153,10 @@ mod tests {
 
     #[test]
     fn sets_are_sorted_and_without_repetition() {
-        let (offsets, values) = shingle_sets(Lists { offsets: &[0, 6], values: &[1, 2, 1, 2, 1, 2] }, Shingling { k: 2, rabin: false });
+        let (offsets, values) = shingle_sets(
+            Lists { offsets: &[0, 6], values: &[1, 2, 1, 2, 1, 2] },
+            Shingling { k: 2, rabin: false },
+        );
         assert_eq!(offsets, [0, 2]);
         assert!(values[0] < values[1]);
     }

@@ -90,10 +90,8 @@ fn word(bytes: &[u8]) -> u64 {
 
 /// For each sequence, given by the two halves of its identity, the first one equal to it; `alone` ones equal none.
 pub fn identity_sets(high: &[u64], low: &[u64], alone: &[bool]) -> Vec<u32> {
-    let mut order: Vec<(u64, u64, u32)> = (0..high.len())
-        .filter(|&at| !alone[at])
-        .map(|at| (high[at], low[at], at as u32))
-        .collect();
+    let mut order: Vec<(u64, u64, u32)> =
+        (0..high.len()).filter(|&at| !alone[at]).map(|at| (high[at], low[at], at as u32)).collect();
     order.par_sort_unstable();
     let mut first: Vec<u32> = (0..high.len() as u32).collect();
     for set in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
@@ -184,7 +182,11 @@ mod tests {
 
     #[test]
     fn sets_are_named_by_their_first_member() {
-        let first = identity_sets(&[5, 3, 5, 5, 3, 5], &[1, 1, 1, 2, 1, 1], &[false, false, false, false, false, true]);
+        let first = identity_sets(
+            &[5, 3, 5, 5, 3, 5],
+            &[1, 1, 1, 2, 1, 1],
+            &[false, false, false, false, false, true],
+        );
         assert_eq!(first, [0, 1, 0, 3, 1, 5]);
     }
 

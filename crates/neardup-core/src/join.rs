@@ -113,7 +113,9 @@ pub fn join(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>, verifier:
         entries.chunk_by(|a, b| a.key == b.key).filter(|bucket| bucket.len() > 1).collect();
     let largest_bucket = buckets.iter().map(|bucket| bucket.len() as u64).max().unwrap_or(0);
     // A row of a bucket is one page against all behind it: the unit of work, so that one huge bucket is shared out.
-    let found = buckets.par_iter().flat_map(|bucket| (0..bucket.len() - 1).into_par_iter().map(move |at| (*bucket, at)));
+    let found = buckets
+        .par_iter()
+        .flat_map(|bucket| (0..bucket.len() - 1).into_par_iter().map(move |at| (*bucket, at)));
     let (mut pairs, candidates) = found
         .fold(
             || (Vec::new(), 0u64),
@@ -199,10 +201,9 @@ mod tests {
                     Predicate::SameSite(sites) => {
                         sites.of(a).iter().any(|site| *site != 0 && sites.of(b).contains(site))
                     }
-                    Predicate::DifferentSite(sites) => sites
-                        .of(a)
-                        .iter()
-                        .any(|x| sites.of(b).iter().any(|y| x != y || *x == 0)),
+                    Predicate::DifferentSite(sites) => {
+                        sites.of(a).iter().any(|x| sites.of(b).iter().any(|y| x != y || *x == 0))
+                    }
                 };
                 if shares && holds && active[a as usize] && active[b as usize] {
                     pairs.push((a, b));

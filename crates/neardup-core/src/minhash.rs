@@ -128,7 +128,8 @@ mod tests {
     fn pairs_share_a_key_exactly_when_two_supershingles_agree() {
         for agreeing in 0u32..64 {
             let a: Vec<u64> = (0..6).map(|at| splitmix(1, at)).collect();
-            let b: Vec<u64> = (0..6).map(|at| splitmix(if agreeing >> at & 1 == 1 { 1 } else { 2 }, at)).collect();
+            let b: Vec<u64> =
+                (0..6).map(|at| splitmix(if agreeing >> at & 1 == 1 { 1 } else { 2 }, at)).collect();
             let (mut keys_a, mut keys_b) = (Vec::new(), Vec::new());
             pair_keys(&a, &mut keys_a);
             pair_keys(&b, &mut keys_b);

@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn terms_of_a_page() {
         let (terms, facts) = read(HTML, Some("http://www.a.example/x"));
-        let expected = ["a", "b", "foobar", "menu", "links", "pic.gif", "café", "http://cdn.example/p.png", "end"];
+        let expected =
+            ["a", "b", "foobar", "menu", "links", "pic.gif", "café", "http://cdn.example/p.png", "end"];
         assert_eq!(terms, expected);
         assert_eq!(facts.title.as_deref(), Some("A & B"));
         assert_eq!(facts.site.as_deref(), Some("a.example"));

@@ -38,7 +38,8 @@ impl Projection {
     pub fn new(bits: usize) -> Self {
         let words = bits.div_ceil(32);
         let blocks = (0..words.div_ceil(LANES)).map(|block| {
-            let draw = |of: u64, lane: usize| splitmix(SEED_PROJECTION, 3 * (block * LANES + lane) as u64 + of);
+            let draw =
+                |of: u64, lane: usize| splitmix(SEED_PROJECTION, 3 * (block * LANES + lane) as u64 + of);
             Block {
                 flips: std::array::from_fn(|lane| draw(0, lane) as u32),
                 first: std::array::from_fn(|lane| draw(1, lane) as u32 | 1),

@@ -28,7 +28,8 @@ pub fn direct(order: &[u32], pairs: &[(u32, u32)], scores: &[f64]) -> Vec<u32> {
             let earlier = order[earlier as usize];
             instead[earlier as usize] == earlier
         };
-        let best = group.iter().filter(stays).min_by(|x, y| scores[y.2].total_cmp(&scores[x.2]).then(x.1.cmp(&y.1)));
+        let best =
+            group.iter().filter(stays).min_by(|x, y| scores[y.2].total_cmp(&scores[x.2]).then(x.1.cmp(&y.1)));
         if let Some(&(_, earlier, _)) = best {
             instead[page as usize] = order[earlier as usize];
         }

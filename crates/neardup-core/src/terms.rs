@@ -361,7 +361,10 @@ mod tests {
             ("コーヒー", "コー ーヒ ヒー"),
             ("한국어 텍스트", "한국어 텍스트"),
             ("ไทย", "ไท ทย"),
-            ("see http://www.Example.com:8080/a-b/c?d=e_f#g now", "see http www example com 8080 a-b c?d=e_f#g now"),
+            (
+                "see http://www.Example.com:8080/a-b/c?d=e_f#g now",
+                "see http www example com 8080 a-b c?d=e_f#g now",
+            ),
             ("WWW.example.org/x,y", "www example org x,y"),
             ("svn+ssh://host/p \"http://q/r\"s", "svn+ssh host p http q r s"),
             ("a://b", "a b"),

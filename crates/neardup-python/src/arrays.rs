@@ -62,7 +62,10 @@ pub fn flat<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<(&'a
     if width == 0 {
         return Err(PyValueError::new_err("expected at least one column"));
     }
-    Ok((array.as_slice().map_err(|_| PyValueError::new_err("expected rows one after another (C order)"))?, width))
+    Ok((
+        array.as_slice().map_err(|_| PyValueError::new_err("expected rows one after another (C order)"))?,
+        width,
+    ))
 }
 
 /// An Arrow array as pyarrow's own.

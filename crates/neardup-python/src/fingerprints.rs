@@ -69,7 +69,7 @@ pub fn projections<'py>(
     rabin: bool,
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let (tokens, shingling) = (TokenLists::new(&tokens)?, shingling(k, rabin)?);
-    check(bits > 0 && bits % 64 == 0, "bits must be a multiple of 64")?;
+    check(bits > 0 && bits.is_multiple_of(64), "bits must be a multiple of 64")?;
     rows(py, detached(py, || batch::projections(tokens.lists(), shingling, bits)), bits / 64)
 }
 
@@ -86,7 +86,12 @@ pub fn pieces<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (tokens, *, k, rabin=false))]
-pub fn shingle_sets<'py>(py: Python<'py>, tokens: PyArray, k: usize, rabin: bool) -> PyResult<Bound<'py, PyAny>> {
+pub fn shingle_sets<'py>(
+    py: Python<'py>,
+    tokens: PyArray,
+    k: usize,
+    rabin: bool,
+) -> PyResult<Bound<'py, PyAny>> {
     let (tokens, shingling) = (TokenLists::new(&tokens)?, shingling(k, rabin)?);
     let (offsets, values) = detached(py, || batch::shingle_sets(tokens.lists(), shingling));
     pyarrow(py, list_array(offsets, values)?)

@@ -18,8 +18,8 @@ mod _native {
     use crate::pages::{links, parse_jsonl, read_pages, site_of, terms};
     #[pymodule_export]
     use crate::pairs::{
-        agreeing_bits, components, direct_removal, equal_columns, identity_sets, jaccard, join, spanning_forest,
-        term_difference,
+        agreeing_bits, components, direct_removal, equal_columns, identity_sets, jaccard, join,
+        spanning_forest, term_difference,
     };
 
     #[pymodule_init]

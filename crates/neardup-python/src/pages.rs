@@ -7,8 +7,8 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, S
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use neardup_core::decode::decode;
 use neardup_core::hash::{TermHash, fold_term, identity};
-use neardup_core::jsonl;
 use neardup_core::html::links::{links as html_links, normalised};
+use neardup_core::jsonl;
 use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::site::{SiteRule, site};
 use numpy::{IntoPyArray, PyArray1};
@@ -23,7 +23,9 @@ fn reading(hash: &str, site_rule: &str) -> PyResult<Reading> {
     let hash = match hash {
         "fold" => TermHash::Fold,
         "rabin" => TermHash::Rabin,
-        _ => return Err(PyValueError::new_err(format!("unknown token hash {hash:?}: use 'fold' or 'rabin'"))),
+        _ => {
+            return Err(PyValueError::new_err(format!("unknown token hash {hash:?}: use 'fold' or 'rabin'")));
+        }
     };
     Ok(Reading { hash, site: rule(site_rule)? })
 }
@@ -32,11 +34,13 @@ fn rule(site_rule: &str) -> PyResult<SiteRule> {
     match site_rule {
         "registrable" => Ok(SiteRule::Registrable),
         "henzinger" => Ok(SiteRule::Henzinger),
-        _ => Err(PyValueError::new_err(format!("unknown site rule {site_rule:?}: use 'registrable' or 'henzinger'"))),
+        _ => Err(PyValueError::new_err(format!(
+            "unknown site rule {site_rule:?}: use 'registrable' or 'henzinger'"
+        ))),
     }
 }
 
-fn value<'a>(array: &'a StringArray, at: usize) -> Option<&'a str> {
+fn value(array: &StringArray, at: usize) -> Option<&str> {
     array.is_valid(at).then(|| array.value(at))
 }
 
@@ -196,7 +200,8 @@ pub fn parse_jsonl<'py>(
         jsonl::Fields { id: id_field, url: url_field, html: html_field, text: text_field, date: date_field };
     let mut lines = detached(py, || jsonl::parse(&block, &fields));
     let bad = std::mem::take(&mut lines.bad);
-    let columns = detached(py, || columns(lines)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let columns =
+        detached(py, || columns(lines)).map_err(|error| PyValueError::new_err(error.to_string()))?;
     // Column by column: a batch handed over whole would live, contents and all, as long as its ids are held.
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let arrays = columns.into_iter().map(|(_, array)| pyarrow(py, array)).collect::<PyResult<Vec<_>>>()?;
@@ -208,7 +213,8 @@ type Columns = Vec<(&'static str, ArrayRef)>;
 
 fn columns(lines: jsonl::Lines) -> Result<Columns, arrow_schema::ArrowError> {
     let strings = |column: jsonl::Strings| -> Result<ArrayRef, arrow_schema::ArrowError> {
-        let text = (0..column.present.len()).map(|at| column.get(at).map(|bytes| String::from_utf8_lossy(bytes)));
+        let text =
+            (0..column.present.len()).map(|at| column.get(at).map(|bytes| String::from_utf8_lossy(bytes)));
         Ok(Arc::new(text.collect::<StringArray>()))
     };
     let mut content = lines.content;

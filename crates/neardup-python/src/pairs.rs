@@ -57,7 +57,11 @@ pub fn join<'py>(
     let active = contiguous(&active)?;
     let pages = keys.pages();
     let same_length = |length: usize, what: &str| {
-        if length == pages { Ok(()) } else { Err(PyValueError::new_err(format!("{what}: not one row a page"))) }
+        if length == pages {
+            Ok(())
+        } else {
+            Err(PyValueError::new_err(format!("{what}: not one row a page")))
+        }
     };
     same_length(active.len(), "active")?;
     let site_lists = match (&site_offsets, &sites) {
@@ -75,7 +79,11 @@ pub fn join<'py>(
         ("any", _) => Predicate::Any,
         ("same-site", Some(sites)) => Predicate::SameSite(sites),
         ("different-site", Some(sites)) => Predicate::DifferentSite(sites),
-        _ => return Err(PyValueError::new_err("predicate is 'any', or 'same-site' or 'different-site' with sites")),
+        _ => {
+            return Err(PyValueError::new_err(
+                "predicate is 'any', or 'same-site' or 'different-site' with sites",
+            ));
+        }
     };
     let lists = sets.as_ref().map(TokenLists::new).transpose()?;
     let set_offsets: Vec<u64>;
@@ -132,7 +140,8 @@ pub fn equal_columns<'py>(
     let (values, width) = flat(&rows)?;
     let pairs = edges(values.len() / width, contiguous(&a)?, contiguous(&b)?)?;
     let verifier = EqualColumns { width, values, least: 0 };
-    Ok(detached(py, || pairs.iter().map(|&(a, b)| verifier.count(a, b) as u32).collect::<Vec<_>>()).into_pyarray(py))
+    Ok(detached(py, || pairs.iter().map(|&(a, b)| verifier.count(a, b) as u32).collect::<Vec<_>>())
+        .into_pyarray(py))
 }
 
 /// Jaccard similarity of each pair of sets.
@@ -147,7 +156,8 @@ pub fn jaccard<'py>(
     let lists = sets.lists();
     let pairs = edges(lists.len(), contiguous(&a)?, contiguous(&b)?)?;
     let of = |page: u32| lists.get(page as usize);
-    let scores = detached(py, || pairs.iter().map(|&(a, b)| verify::jaccard(of(a), of(b))).collect::<Vec<_>>());
+    let scores =
+        detached(py, || pairs.iter().map(|&(a, b)| verify::jaccard(of(a), of(b))).collect::<Vec<_>>());
     Ok(scores.into_pyarray(py))
 }
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from neardup.job import Result
+    from neardup.testing import Web
 
 
 @click.command(short_help="Run the main job on a small generated web.")
@@ -34,12 +39,8 @@ def command(out: str, pages: int, seed: int) -> None:
     click.echo(f"\nLook further: neardup show {folder / 'result'}; the true labels are in {folder / 'labels.csv'}")
 
 
-def verdict(made: object, result: object) -> str:
+def verdict(made: Web, result: Result) -> str:
     """How many of the pages that went repeat the page kept instead, by the generator's own labels."""
-    from neardup.job import Result
-    from neardup.testing import Web
-
-    assert isinstance(made, Web) and isinstance(result, Result)
     by_url = {page.url: page for page in made.pages}
     pages = result.pages.select(["id", "url"]).to_pylist()
     url_of = {page["id"]: page["url"] for page in pages}

@@ -67,6 +67,4 @@ def reading_of(options: dict[str, Any]) -> Any:
     """How pages are read, from a verb's options."""
     from neardup.text import Reading
 
-    return Reading(
-        hash=options["token_hash"], site=options["site_rule"], min_tokens=options["min_tokens"]
-    )
+    return Reading(hash=options["token_hash"], site=options["site_rule"], min_tokens=options["min_tokens"])

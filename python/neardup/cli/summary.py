@@ -66,7 +66,10 @@ def _numbers(counts: dict[str, int], report: dict[str, Any]) -> Table:
     table.add_column()
     rows = [
         (counts["pages"], f"pages read, with the detector [bold]{report['detector']}[/bold]"),
-        (counts["identity_sets"], f"identity sets: {counts['identical']:,} pages have the same tokens as one before them"),
+        (
+            counts["identity_sets"],
+            f"identity sets: {counts['identical']:,} pages have the same tokens as one before them",
+        ),
         (counts["pairs"], "pairs of near-duplicates accepted"),
         (counts["clusters"], f"clusters, {counts['clustered']:,} pages in them"),
         (counts["removed"], f"pages removed, keeping the {report['settings']['keep']}"),
@@ -100,9 +103,7 @@ def _largest(result: Result, count: int) -> Table:
     for row in chosen:
         page = told[row["cluster"]]
         name = Text.assemble(page["url"] or page["id"], (f"  {page['title']}" if page["title"] else "", "dim"))
-        table.add_row(
-            f"{row['size']:,}", str(row["sites"]), str(row["kept"]), f"{row['cohesion']:.2f}", name
-        )
+        table.add_row(f"{row['size']:,}", str(row["sites"]), str(row["kept"]), f"{row['cohesion']:.2f}", name)
     return table
 
 
@@ -115,7 +116,12 @@ def _sites(result: Result, count: int = 5) -> Table | None:
         return None
     totals = by_site.group_by("site").aggregate([("removed", "sum"), ("removed", "count")])
     order = pc.sort_indices(totals, [("removed_sum", "descending"), ("site", "ascending")])
-    table = _grid(f"\nBy site ({totals.num_rows:,} in all)", ("removed", "right"), ("of pages", "right"), ("site", "left"))
+    table = _grid(
+        f"\nBy site ({totals.num_rows:,} in all)",
+        ("removed", "right"),
+        ("of pages", "right"),
+        ("site", "left"),
+    )
     for row in totals.take(order[:count]).to_pylist():
         table.add_row(f"{row['removed_sum']:,}", f"{row['removed_count']:,}", row["site"])
     return table

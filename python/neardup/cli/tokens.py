@@ -29,8 +29,6 @@ def command(file: str, url: str | None, charset: str | None, as_text: bool, as_j
     if as_json:
         from neardup.cli.summary import print_json
 
-        print_json(
-            {"title": read.title, "site": read.site, "encoding": read.encoding, "terms": read.terms}
-        )
+        print_json({"title": read.title, "site": read.site, "encoding": read.encoding, "terms": read.terms})
     else:
         sys.stdout.write("".join(f"{term}\n" for term in read.terms))

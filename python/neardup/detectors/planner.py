@@ -26,9 +26,7 @@ def binomial_tail(trials: int, probability: float, least: int) -> float:
 
     def chance(successes: int) -> float:
         ways = math.lgamma(trials + 1) - math.lgamma(successes + 1) - math.lgamma(trials - successes + 1)
-        return math.exp(
-            ways + successes * math.log(probability) + (trials - successes) * math.log1p(-probability)
-        )
+        return math.exp(ways + successes * math.log(probability) + (trials - successes) * math.log1p(-probability))
 
     # Of the two tails the shorter is summed.
     if least > trials // 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import fields
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from neardup.detectors.base import Detector
 from neardup.errors import SpecError
@@ -70,12 +70,11 @@ def _value(detector: type[Detector], name: str, written: str, wanted: type) -> i
     if wanted is str:
         return written.strip("'\"")
     try:
-        value = ast.literal_eval({"true": "True", "false": "False"}.get(written.lower(), written))
+        value: Any = ast.literal_eval({"true": "True", "false": "False"}.get(written.lower(), written))
     except (ValueError, SyntaxError):
         value = None
     if wanted is float and type(value) is int:
         value = float(value)
-    if type(value) is not wanted:
+    if not isinstance(value, int | float | bool) or type(value) is not wanted:
         raise SpecError(f"detector {detector.name!r}: {name}={written} is not a value of type {wanted.__name__}")
-    result: int | float | bool = value
-    return result
+    return value

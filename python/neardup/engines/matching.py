@@ -151,7 +151,7 @@ def _same_site(sites: _Sites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
     """Whether two sets share a known site; nearly all have one site, which needs no search."""
     start_a, start_b = sites.offsets[a], sites.offsets[b]
     first_a, first_b = sites.values[start_a], sites.values[start_b]
-    same = (first_a == first_b) & (first_a != 0)
+    same: npt.NDArray[np.bool_] = (first_a == first_b) & (first_a != 0)
     several = np.flatnonzero((sites.offsets[a + 1] - start_a > 1) | (sites.offsets[b + 1] - start_b > 1))
     for pair in several.tolist():
         of_a = sites.values[int(start_a[pair]) : int(sites.offsets[a[pair] + 1])]

@@ -101,9 +101,7 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
         dates=collection.pages.column("date"),
         links=collection.links,
     )
-    removed = remove(
-        order, matches.identity, cluster, (matches.a, matches.b, matches.score), settings.removal
-    )
+    removed = remove(order, matches.identity, cluster, (matches.a, matches.b, matches.score), settings.removal)
     kept = removed.instead == rows
     reason = _reasons(kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens)
     pages = pa.Table.from_arrays(
@@ -121,7 +119,12 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
         schema=PAGES_OUT,
     )
     clusters = clusters_table(
-        ids, cluster, matches.identity, site_numbers(collection.pages.column("site")), kept, (matches.a, matches.b)
+        ids,
+        cluster,
+        matches.identity,
+        site_numbers(collection.pages.column("site")),
+        kept,
+        (matches.a, matches.b),
     )
     pairs = _pairs_table(ids, matches, count)
     if pairs.num_rows > settings.max_pairs * count:
@@ -205,17 +208,15 @@ def unique_ids(pages: pa.Table) -> tuple[pa.Array, int]:
     named = pc.binary_join_element_wise(pages.column("source"), pages.column("record").cast(pa.string()), "#")
     ids = pc.coalesce(pages.column("id"), named).combine_chunks()
     repeated_rows = _repeated(ids)
-    count = len(repeated_rows)
-    while len(repeated_rows):
-        renamed = pc.binary_join_element_wise(
-            ids.take(pa.array(repeated_rows)), pa.array(repeated_rows).cast(pa.string()), "#"
-        )
-        mask = np.zeros(len(ids), bool)
-        mask[repeated_rows] = True
-        ids = pc.replace_with_mask(ids, pa.array(mask), renamed)
-        # "x#1" may have been somebody's id already.
-        repeated_rows = _repeated(ids)
-    return ids, count
+    mask = np.zeros(len(ids), bool)
+    mask[repeated_rows] = True
+    taken = ids.filter(pa.array(~mask))
+    number = pa.array(repeated_rows).cast(pa.string())
+    renamed = pc.binary_join_element_wise(ids.take(pa.array(repeated_rows)), number, "#")
+    # "x#1" may be another page's own id, which that page keeps.
+    while pc.any(clash := pc.is_in(renamed, value_set=taken)).as_py():
+        renamed = pc.if_else(clash, pc.binary_join_element_wise(renamed, number, "#"), renamed)
+    return pc.replace_with_mask(ids, pa.array(mask), renamed), len(repeated_rows)
 
 
 def _repeated(ids: pa.Array) -> npt.NDArray[np.int64]:

@@ -72,9 +72,7 @@ def clusters_table(
     )
 
 
-def _sites(
-    place: npt.NDArray[np.int64], sites: npt.NDArray[np.int64], count: int
-) -> npt.NDArray[np.int64]:
+def _sites(place: npt.NDArray[np.int64], sites: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
     """Distinct known sites a cluster."""
     known = (place >= 0) & (sites >= 0)
     distinct = np.unique(np.stack([place[known], sites[known]]), axis=1)

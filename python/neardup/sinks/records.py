@@ -60,12 +60,7 @@ def _is_page(framed: Framed) -> bool:
 
 
 def _copy(framed: Framed, stored: IO[bytes] | None, unpacked: Unpacked, out: IO[bytes]) -> None:
-    if (
-        stored is not None
-        and framed.offset is not None
-        and framed.length is not None
-        and not unpacked.dictionary
-    ):
+    if stored is not None and framed.offset is not None and framed.length is not None and not unpacked.dictionary:
         stored.seek(framed.offset)
         data = b""
         while len(data) < framed.length and (more := stored.read(framed.length - len(data))):
@@ -116,9 +111,7 @@ def rewrite_page_files(
 def _copy_file(place: Place, target: Path) -> None:
     """Copies the stored bytes; not flushed one by one, which would take a disk turn for each small page."""
     if place.is_local and target.exists() and target.samefile(place.path):
-        raise OutputError(
-            "an input would be overwritten", where=str(target), hint="name another output folder"
-        )
+        raise OutputError("an input would be overwritten", where=str(target), hint="name another output folder")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -122,7 +122,5 @@ def _target(place: Place, ending: str, names: Names) -> Path:
     name = place.name.replace(os.sep, "/").rsplit("/", 1)[-1]
     target = names.new(f"stdin{ending}" if place.name == STDIN_NAME else name)
     if place.is_local and target.exists() and os.path.samefile(place.path, target):
-        raise OutputError(
-            "an input would be overwritten", where=str(target), hint="name another output folder"
-        )
+        raise OutputError("an input would be overwritten", where=str(target), hint="name another output folder")
     return target

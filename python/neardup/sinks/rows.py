@@ -86,9 +86,7 @@ def rewrite_parquet(file: ParquetRows, decisions: Decisions, target: Path, every
         codec: Any = "zstd"
         if metadata.num_row_groups and metadata.num_columns:
             codec = metadata.row_group(0).column(0).compression.lower()
-        with pq.ParquetWriter(
-            out, schema, compression="none" if codec == "uncompressed" else codec
-        ) as writer:
+        with pq.ParquetWriter(out, schema, compression="none" if codec == "uncompressed" else codec) as writer:
             first = 0
             for group in range(metadata.num_row_groups):
                 _rewrite_group(file, parquet, group, first, decisions, writer, everything)
@@ -137,9 +135,7 @@ def _with_arrays(rows: pa.RecordBatch, decisions: list[Decision]) -> pa.RecordBa
     return rows
 
 
-def _check_same_damage(
-    file: ParquetRows, parquet: pq.ParquetFile, group: int, done: int, error: Exception
-) -> None:
+def _check_same_damage(file: ParquetRows, parquet: pq.ParquetFile, group: int, done: int, error: Exception) -> None:
     """Goes on if the pages behind the damage were not read the first time either."""
     columns = [name for name in file.fields.names() if name in parquet.schema_arrow.names]
     readable = 0

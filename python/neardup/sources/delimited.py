@@ -215,9 +215,7 @@ def read_rows(unpacked: Unpacked, delimiter: str, name: str) -> Iterator[Row]:
         if not width:
             if wrong is not None or "\0" in "".join(values):
                 reason = wrong or "NUL bytes: is it UTF-16?"
-                raise InputError(
-                    f"no header that can be read: {reason}", where=name, hint="write it as UTF-8"
-                )
+                raise InputError(f"no header that can be read: {reason}", where=name, hint="write it as UTF-8")
             width = len(values)
         elif wrong is None:
             wrong = _fault(values, width)

@@ -95,18 +95,14 @@ def _local(path: str, format: str | None) -> Iterator[Named]:
     elif any(mark in path for mark in _GLOB):
         found = sorted(glob.glob(path, recursive=True), key=os.fsencode)
         if not found:
-            raise InputError(
-                "nothing matches", where=path, hint="check the pattern, and quote it for the shell"
-            )
+            raise InputError("nothing matches", where=path, hint="check the pattern, and quote it for the shell")
         for match in found:
             if os.path.isdir(match):
                 # ** also gives the folders on the way; their files match by themselves.
                 if not path.endswith("**"):
                     yield from _folder(match, format)
             else:
-                yield _file(
-                    match, format, os.path.dirname(path[: min(map(path.find, filter(path.count, _GLOB)))])
-                )
+                yield _file(match, format, os.path.dirname(path[: min(map(path.find, filter(path.count, _GLOB)))]))
     else:
         raise InputError("no such file or folder", where=path)
 
@@ -121,9 +117,7 @@ def _file(path: str, format: str | None, folder: str | None = None) -> Named:
 def _by_content(path: str) -> str:
     found = sniff(Place.at(path).head(64)) if os.path.isfile(path) else None
     if found is None:
-        raise InputError(
-            "a file of unknown format", where=path, hint=f"give its format: one of {', '.join(FORMATS)}"
-        )
+        raise InputError("a file of unknown format", where=path, hint=f"give its format: one of {', '.join(FORMATS)}")
     return found
 
 
@@ -141,9 +135,7 @@ def _folder(folder: str, format: str | None) -> Iterator[Named]:
             if known is not None and os.path.isfile(path):
                 found.append((os.fsencode(inside), path, known))
     if not found:
-        raise InputError(
-            "no file of a known format in this folder", where=folder, hint=f"known: {', '.join(FORMATS)}"
-        )
+        raise InputError("no file of a known format in this folder", where=folder, hint=f"known: {', '.join(FORMATS)}")
     for inside_bytes, path, known in sorted(found):
         yield Named(Place.at(path), known, os.fsdecode(inside_bytes) if known == "page" else None)
 
@@ -185,8 +177,6 @@ def _remote(url: str, format: str | None) -> Iterator[Named]:
             continue
         wanted.append((inside.encode(), full, known, inside))
     if not wanted:
-        raise InputError(
-            "nothing matches" if pattern else f"no file of a known format at this {scheme} URL", where=url
-        )
+        raise InputError("nothing matches" if pattern else f"no file of a known format at this {scheme} URL", where=url)
     for _, full, known, inside in sorted(wanted):
         yield Named(Place.at(full), known, inside if known == "page" else None)

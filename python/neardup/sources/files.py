@@ -42,11 +42,12 @@ def file_system(url: str) -> tuple[arrow_fs.FileSystem, str]:
     '/tmp'
     """
     try:
-        return arrow_fs.FileSystem.from_uri(url)
+        system, path = arrow_fs.FileSystem.from_uri(url)
+        return system, path
     except (ArrowInvalid, ArrowNotImplementedError):
         pass  # not one of pyarrow's schemes
     try:
-        import fsspec  # type: ignore[import-untyped]
+        import fsspec
     except ImportError:
         scheme = url.split("://", 1)[0]
         raise MissingExtra(

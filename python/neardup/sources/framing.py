@@ -251,9 +251,7 @@ def _next_start(buffer: _Buffer, begin: int) -> int | None:
 def _find_header_end(buffer: _Buffer) -> int | None:
     while True:
         ends = [
-            at + len(mark)
-            for mark in (b"\r\n\r\n", b"\n\n")
-            if (at := buffer.data.find(mark, 0, _HEADER_BYTES)) > 0
+            at + len(mark) for mark in (b"\r\n\r\n", b"\n\n") if (at := buffer.data.find(mark, 0, _HEADER_BYTES)) > 0
         ]
         if ends:
             return min(ends)

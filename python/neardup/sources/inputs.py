@@ -72,7 +72,7 @@ class Inputs:
 
 def open_inputs(
     inputs: Sequence[str | os.PathLike[str]],
-    fields: Fields = Fields(),  # noqa: B008 (frozen)
+    fields: Fields = Fields(),
     base_url: str | None = None,
     format: str | None = None,
     spool: bool = False,
@@ -91,9 +91,7 @@ def open_inputs(
     ['https://example.org/a.html']
     """
     if not inputs:
-        raise UsageError(
-            "no input was given", hint="name a file, a folder, a pattern, or - for standard input"
-        )
+        raise UsageError("no input was given", hint="name a file, a folder, a pattern, or - for standard input")
     if format is not None and format not in FORMATS:
         raise UsageError(f"unknown format {format!r}", hint=f"one of {', '.join(FORMATS)}")
     if sum(os.fspath(given) == STDIN_NAME for given in inputs) > 1:

@@ -109,8 +109,7 @@ class JsonLines:
         from neardup import _native
 
         source, first = self.place.name, block.first_line
-        parsed, bad = _native.parse_jsonl(block.data, *self.fields.names())
-        rows = pa.record_batch(parsed)
+        rows, bad = _native.parse_jsonl(block.data, *self.fields.names())
         wrong: list[tuple[Any, str]] = list(bad)
         content: Any = rows["content"]
         too_long: Any = pc.greater(pc.binary_length(content), pa.scalar(PAGE_BYTES))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,7 +23,7 @@ class Memory:
 
     def chunks(self) -> Iterator[Chunk]:
         for batch in self.batches:
-            yield Chunk(batch.column("content").nbytes, lambda batch=batch: Loaded(batch))
+            yield Chunk(batch.column("content").nbytes, partial(Loaded, batch))
 
     def nbytes(self) -> int | None:
         return sum(int(batch.column("content").nbytes) for batch in self.batches)

@@ -67,16 +67,12 @@ class ParquetRows:
                     for batch in read_group(file, group, columns):
                         nbytes = (end - counted) * batch.num_rows // max(1, rows - done)
                         counted += nbytes
-                        yield Chunk(
-                            nbytes, partial(convert, batch, self.fields, self.place.name, record + done)
-                        )
+                        yield Chunk(nbytes, partial(convert, batch, self.fields, self.place.name, record + done))
                         done += batch.num_rows
                 except (pa.ArrowException, OSError) as error:
                     text = str(error).splitlines()[0] if str(error) else type(error).__name__
                     reason = f"{rows - done} rows of row group {group} cannot be read: {text}"
-                    yield only_skipped(
-                        end - counted, Skipped(self.place.name, f"record {record + done}", reason)
-                    )
+                    yield only_skipped(end - counted, Skipped(self.place.name, f"record {record + done}", reason))
                     counted = end
                 record += rows
 
@@ -116,11 +112,7 @@ def check_columns(schema: pa.Schema, fields: Fields, where: str) -> None:
         if schema.names.count(name) > 1:
             raise InputError(f"two columns are named {name!r}", where=where)
     for name in (fields.html, fields.text):
-        if (
-            name in schema.names
-            and not _is_text(kind := schema.field(name).type)
-            and not pa.types.is_null(kind)
-        ):
+        if name in schema.names and not _is_text(kind := schema.field(name).type) and not pa.types.is_null(kind):
             raise InputError(f"column {name!r} is {kind}, not text or bytes", where=where)
     for name in (fields.id, fields.url, fields.date):
         if name in schema.names and pa.types.is_nested(kind := schema.field(name).type):
@@ -192,9 +184,7 @@ def _text(batch: pa.RecordBatch, name: str) -> Any:
     if column is None or pa.types.is_null(column.type):
         return pa.nulls(batch.num_rows, pa.string())
     if _is_binary(column.type) or pa.types.is_fixed_size_binary(column.type):
-        return pa.array(
-            [None if value is None else _readable(value) for value in column.to_pylist()], pa.string()
-        )
+        return pa.array([None if value is None else _readable(value) for value in column.to_pylist()], pa.string())
     return column.cast(pa.string())
 
 

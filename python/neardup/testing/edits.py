@@ -164,9 +164,7 @@ def planted_clusters(
     if edits < 0 or shingles < 1 or k < 1:
         raise UsageError(f"edits={edits}, shingles={shingles}, k={k}", hint="the last two are at least 1")
     if not 1 <= clusters <= texts:
-        raise UsageError(
-            f"{texts} texts cannot form {clusters} clusters", hint="give one text a cluster or more"
-        )
+        raise UsageError(f"{texts} texts cannot form {clusters} clusters", hint="give one text a cluster or more")
     entries: list[tuple[list[str], int, Fraction]] = []
     length = shingles + k - 1
     # Words are dealt out once over the whole collection, so that no two clusters share one.
@@ -193,9 +191,7 @@ def zipf_sizes(total: int, parts: int) -> list[int]:
     ([12, 7, 5, 3, 3], 1000)
     """
     if not 1 <= parts <= total:
-        raise UsageError(
-            f"{total} cannot be divided into {parts} parts", hint="give at least one to each part"
-        )
+        raise UsageError(f"{total} cannot be divided into {parts} parts", hint="give at least one to each part")
     spare = total - parts
     # Whole numbers throughout: shares in proportion to 1/rank, the remainder one by one from the top.
     scale = 1 << 40

@@ -62,9 +62,7 @@ class Maker:
 
     def content(self) -> Content:
         """The main part of some ordinary page."""
-        write = self.dice.pick(
-            (items.article, items.article, items.product, items.thread, items.press_release)
-        )
+        write = self.dice.pick((items.article, items.article, items.product, items.thread, items.press_release))
         return write(self.writer, self.length())
 
     def facts(self, item: str = "") -> Facts:
@@ -99,9 +97,7 @@ class Maker:
 
     def draft(self, facts: Facts, content: Content, url: str, *, domain: str = "", member: int = 0) -> Draft:
         """A member of the family; later members are fetched later."""
-        return Draft(
-            self.site, domain or self.site.name, url, self.second + member * DAY // 3, facts, content
-        )
+        return Draft(self.site, domain or self.site.name, url, self.second + member * DAY // 3, facts, content)
 
 
 Make = Callable[[Maker, int], list[Draft]]

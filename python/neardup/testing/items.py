@@ -245,8 +245,7 @@ def listing(language: Language, introduction: str, rows: list[tuple[str, int, st
     words = language.words
     ordered = sorted(rows, key=lambda row: row[("name", "price", "date").index(order)])
     cells = "".join(
-        f"<tr><td>{escape(name)}</td><td>{price}.00 &euro;</td><td>{date}</td></tr>\n"
-        for name, price, date in ordered
+        f"<tr><td>{escape(name)}</td><td>{price}.00 &euro;</td><td>{date}</td></tr>\n" for name, price, date in ordered
     )
     head = f"<tr><th>{words['items']}</th><th>{words['price']}</th><th>{words['by_date']}</th></tr>\n"
     by = words["sort"].format(words[f"by_{order}"])

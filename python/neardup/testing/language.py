@@ -89,9 +89,7 @@ class Writer:
         self.places = dice.sample(language.places, 3)
         self.names = [
             language.name.format(first=first, last=last)
-            for first, last in zip(
-                dice.sample(language.people, 3), dice.sample(language.families, 3), strict=True
-            )
+            for first, last in zip(dice.sample(language.people, 3), dice.sample(language.families, 3), strict=True)
         ]
         self.companies = [self._new_company() for _ in range(3)]
         self._slots: dict[str, Callable[[], str]] = {

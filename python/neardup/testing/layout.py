@@ -71,8 +71,7 @@ def make_site(seed: int, name: str, host: str, language: Language) -> Site:
     links = [(words[section], f"/{section}/{_SESSION}") for section in sections]
     amount = dice.pick((0, 1, 1, 2, 4))
     topics = [
-        (noun, f"/topics/{dice.between(1, 400)}.html{_SESSION}")
-        for noun in dice.sample(writer.topic.nouns, 5 * amount)
+        (noun, f"/topics/{dice.between(1, 400)}.html{_SESSION}") for noun in dice.sample(writer.topic.nouns, 5 * amount)
     ]
     remarks = dice.sample(language.boilerplate, 1 + 2 * amount)
     side = f"<h3>{words['see_also']}</h3>\n{_list(topics)}" if topics else ""

@@ -29,9 +29,7 @@ def _copies(maker: Maker, size: int, names: tuple[str, ...]) -> list[Draft]:
     content, facts, drafts = maker.content(), maker.facts(), []
     for member in range(size):
         values = {name: maker.value(name, member) for name in names if name != "url"}
-        query = (
-            f"?sid={values['session_id']}" if "session_id" in values else f"?ref={member}" if member else ""
-        )
+        query = f"?sid={values['session_id']}" if "session_id" in values else f"?ref={member}" if member else ""
         url = maker.url(content.kind, f".html{query}")
         if "url" in names:
             values["url"] = url
@@ -65,9 +63,7 @@ def _exact_copy(maker: Maker, size: int) -> list[Draft]:
 def _mirror(maker: Maker, size: int) -> list[Draft]:
     content, facts, shows_url, drafts = maker.content(), maker.facts(), maker.dice.chance(0.5), []
     for member in range(size):
-        domain = (
-            ("", "example.net")[member] if member < 2 else f"{maker.site.name.split('.')[0]}-{member}.example"
-        )
+        domain = ("", "example.net")[member] if member < 2 else f"{maker.site.name.split('.')[0]}-{member}.example"
         host = f"mirror.{domain}" if domain else maker.site.host
         url = maker.url(content.kind, host=host)
         own = replace(facts, url=url) if shows_url else facts
@@ -81,8 +77,7 @@ def _parked(maker: Maker, size: int) -> list[Draft]:
     seller = f"seller{maker.number}.example"
     maker.site = replace(make_site(maker.seed, seller, seller, maker.site.language), habits=())
     links = "".join(
-        f'<li><a href="/results?topic={dice.digits(4)}">{escape(writer.headline())}</a></li>\n'
-        for _ in range(9)
+        f'<li><a href="/results?topic={dice.digits(4)}">{escape(writer.headline())}</a></li>\n' for _ in range(9)
     )
     facts, drafts = Facts(item=f"{maker.number} parked", layout=seller), []
     for member in range(size):
@@ -90,9 +85,7 @@ def _parked(maker: Maker, size: int) -> list[Draft]:
         domain = f"{word}{maker.number}{chr(ord('a') + member // 26)}{chr(ord('a') + member % 26)}.example"
         content = items.parked(writer, f"<ul>\n{links}</ul>", domain)
         drafts.append(
-            maker.draft(
-                replace(facts, url=domain), content, f"http://{domain}/", domain=domain, member=member
-            )
+            maker.draft(replace(facts, url=domain), content, f"http://{domain}/", domain=domain, member=member)
         )
     return drafts
 
@@ -244,9 +237,7 @@ def _catalogue(maker: Maker, size: int) -> list[Draft]:
 @family("tiny", 2, 8)
 def _tiny(maker: Maker, size: int) -> list[Draft]:
     """A server's standard page, the same on several sites: a handful of words and no template."""
-    title = maker.dice.pick(
-        ("It works!", "404 Not Found", "Under construction", "Index of /", "Untitled Document")
-    )
+    title = maker.dice.pick(("It works!", "404 Not Found", "Under construction", "Index of /", "Untitled Document"))
     head = f"<html><head><title>{title}</title></head>\n"
     body = f"{head}<body><h1>{title}</h1>Port {maker.number}</body></html>\n"
     drafts = []
@@ -267,7 +258,5 @@ def _empty(maker: Maker, size: int) -> list[Draft]:
         form = maker.dice.below(len(bodies))
         facts = Facts(item="", layout="", wording=str(form))
         url = maker.url("empty", f"-{member}.html")
-        drafts.append(
-            replace(maker.draft(facts, Content("empty", "", bodies[form]), url, member=member), mark="empty")
-        )
+        drafts.append(replace(maker.draft(facts, Content("empty", "", bodies[form]), url, member=member), mark="empty"))
     return drafts

@@ -176,11 +176,7 @@ def _page(place: int, group: int, relation: str, draft: Draft) -> Page:
 def _sites(seed: int, count: int, languages: Sequence[str]) -> Iterator[Site]:
     """Sites under reserved names only: nothing here can be mistaken for somebody's."""
     for number in range(count):
-        name = (
-            _GREEK[number]
-            if number < len(_GREEK)
-            else f"{_GREEK[number % len(_GREEK)]}{number // len(_GREEK)}"
-        )
+        name = _GREEK[number] if number < len(_GREEK) else f"{_GREEK[number % len(_GREEK)]}{number // len(_GREEK)}"
         domain, host = f"{name}.example", f"{('www.', 'news.', '', 'forum.')[number % 4]}{name}.example"
         if number == 0:
             domain, host = "example.org", "shop.example.org"

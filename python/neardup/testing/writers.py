@@ -95,9 +95,7 @@ def write_labels(pairs: Sequence[tuple[Page, Page, Label]], path: str | PathLike
             table.writerow(("a", "b", "henzinger", "henzinger_reason", "huffman", "huffman_reason"))
             for a, b, label in pairs:
                 duplicate = "duplicate" if label.huffman else "not duplicate"
-                table.writerow(
-                    (a.id, b.id, label.henzinger, label.henzinger_reason, duplicate, label.huffman_reason)
-                )
+                table.writerow((a.id, b.id, label.henzinger, label.henzinger_reason, duplicate, label.huffman_reason))
     except OSError as error:
         raise OutputError(error.strerror or str(error), where=str(path), hint="check the folder") from error
 
@@ -131,10 +129,7 @@ def _records(pages: Iterable[Page]) -> Iterator[bytes]:
     )
     for page in pages:
         payload = page.html.encode()
-        head = (
-            "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n"
-            f"Content-Length: {len(payload)}\r\n\r\n"
-        )
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(payload)}\r\n\r\n"
         yield _record(
             [
                 ("WARC-Type", "response"),

@@ -23,7 +23,8 @@ pub fn links(html: &str, page: Option<&Url>) -> BTreeSet<String> {
         Some(base) => base.join(href).ok(),
         None => Url::parse(href).ok(),
     };
-    let targets = found.hrefs.iter().filter_map(resolve).filter(|url| matches!(url.scheme(), "http" | "https"));
+    let targets =
+        found.hrefs.iter().filter_map(resolve).filter(|url| matches!(url.scheme(), "http" | "https"));
     targets.map(|url| normalised(&url)).filter(|target| Some(target) != own.as_ref()).collect()
 }
 

@@ -1,0 +1,1 @@
+"""The benchmark suite: ours and its peers on the same files in one sitting. See README.md; `make bench` runs it."""

@@ -1,0 +1,73 @@
+"""How much is measured: the full run behind `make bench`, and the small one behind `make bench-quick`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+MEGABYTE: Final = 1_000_000
+
+#: What both sides are told to find: pairs of this Jaccard similarity over 5-word shingles.
+SHINGLE_WORDS: Final = 5
+THRESHOLD: Final = 0.8
+MINHASH: Final = f"minhash(k={SHINGLE_WORDS},threshold={THRESHOLD})"
+SITE_AWARE: Final = "site-aware"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sizes of one run of the suite. Bytes are of text or HTML, not of the compressed file."""
+
+    name: str
+    #: Measurements of each side; the median counts.
+    rounds: int
+    #: Share of the documentation pages that is taken, in blocks of neighbouring pages.
+    share: float
+    small_bytes: int
+    #: None: there is no large text file in this run.
+    large_bytes: int | None
+    html_bytes: int
+    warc_bytes: int
+    #: Pages of the collections made for measuring growth.
+    growth: tuple[int, ...]
+    #: Pages of each odd collection, and of the one of one-word pages.
+    shape_pages: int
+    one_word_pages: int
+    #: Whether peers that take minutes are run (once, on the small file).
+    slow_peers: bool
+    start_up_rounds: int
+
+    def __post_init__(self) -> None:
+        if self.rounds < 3:
+            raise ValueError("a median needs at least 3 measurements")
+
+
+FULL: Final = Plan(
+    name="full",
+    rounds=3,
+    share=1.0,
+    small_bytes=221 * MEGABYTE,
+    large_bytes=1050 * MEGABYTE,
+    html_bytes=200 * MEGABYTE,
+    warc_bytes=600 * MEGABYTE,
+    growth=(10_000, 30_000, 100_000, 300_000, 1_000_000),
+    shape_pages=200_000,
+    one_word_pages=1_000_000,
+    slow_peers=True,
+    start_up_rounds=21,
+)
+
+QUICK: Final = Plan(
+    name="quick",
+    rounds=3,
+    share=0.06,
+    small_bytes=12 * MEGABYTE,
+    large_bytes=None,
+    html_bytes=15 * MEGABYTE,
+    warc_bytes=30 * MEGABYTE,
+    growth=(2_000, 6_000, 20_000),
+    shape_pages=4_000,
+    one_word_pages=20_000,
+    slow_peers=False,
+    start_up_rounds=7,
+)

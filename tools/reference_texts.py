@@ -1,0 +1,175 @@
+"""What the generated reference says of each column, setting and parameter, in words.
+
+The names come from the package itself (schemas, dataclasses, detectors). ``reference.py`` refuses to write a page as
+long as one of them has no words here, or words stand here for a name that is gone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PAGES: Final = {
+    "row": "The page's place in the input, from 0. The true key: `row_a`, `row_b` in `pairs.parquet` refer to it.",
+    "id": "The input's own id (for WARC the record id), else `source#record`. An id that occurred before becomes "
+    "`id#row`.",
+    "url": "The page's URL as the input gives it.",
+    "site": "The site of the URL, by the site rule of the run.",
+    "title": "The text of the page's title, where it has one.",
+    "tokens": "How many tokens the page has.",
+    "identity": "The `id` of the first page in input order with the same tokens; its own `id` if there is none before "
+    "it.",
+    "cluster": "The `id` of the first page in input order of its cluster; its own `id` if it is alone.",
+    "kept": "Whether the page stays.",
+    "kept_instead": "The `id` of the page that stays in place of a page that goes.",
+    "reason": "Why it stays or goes; the words are below.",
+    "source": "The input file the page came from; `-` is standard input.",
+    "offset": "Where its record starts in the file as stored (compressed), in bytes, where reading can begin there.",
+    "length": "How many stored bytes the record takes.",
+}
+
+PAIRS: Final = {
+    "a": "The `id` of the page that comes first in the input.",
+    "b": "The `id` of the other page.",
+    "row_a": "The `row` of `a`.",
+    "row_b": "The `row` of `b`; always larger than `row_a`.",
+    "same_site": "Whether the two share a known site (of an identity set, the sites of all its members count).",
+    "score": "How alike the accepting rule found them, from 0 to 1: the share of supershingles or bits that agree, or "
+    "the Jaccard similarity.",
+    "b_similarity": "How many supershingles agree, where the detector computes them.",
+    "c_similarity": "How many projection bits agree, where the detector computes them.",
+    "jaccard": "The exact Jaccard similarity of the shingle sets, where the detector verifies with it.",
+    "rule": "The rule of the detector that accepted the pair.",
+    "tree": "Whether the pair belongs to the maximum-similarity spanning forest: the fewest pairs that hold every "
+    "cluster together.",
+}
+
+CLUSTERS: Final = {
+    "cluster": "The `id` of its first page in input order.",
+    "size": "How many pages are in it.",
+    "sites": "How many different known sites they are on.",
+    "kept": "How many of them stay.",
+    "diameter": "The longest way between two of its identity sets, in pairs; 0 if all pages are identical. For "
+    "clusters of more than 200 identity sets it is a lower bound.",
+    "cohesion": "The share of all pairs of its identity sets that were accepted; 1 means that every page is like every "
+    "other.",
+}
+
+RUN: Final = {
+    "neardup": "The version that ran.",
+    "format": "The version of the fingerprint format.",
+    "engine": "The engine that ran; `local` is one machine.",
+    "detector": "The detector in its text form; parses back.",
+    "parameters": "All its parameters.",
+    "settings": "All settings.",
+    "input": "What was read and how, so that `neardup compare --run` finds the pages again.",
+    "counts": "How many pages, identity sets, pairs, clusters, removals, skipped and ignored records.",
+    "ignored": "Records that are no pages, by kind.",
+    "rules": "For each rule: candidates, accepted pairs, the fullest bucket of a key.",
+    "pairs": "How many pairs were accepted in all, and whether `pairs.parquet` holds all or the spanning forest.",
+    "warnings": "What you should know beside the numbers.",
+    "skipped": "Every record that could not be read: source, position, reason.",
+    "bytes": "Bytes read from the (compressed) input.",
+    "stages": "Seconds and peak memory of each stage.",
+    "peak_memory": "The highest of these.",
+}
+
+SETTINGS: Final = {
+    "keep": ("--keep", "Which of several duplicates stays; ties go to the first in the input."),
+    "removal": (
+        "--removal",
+        "`direct` removes a page only for one it was accepted against; `component` keeps one page a cluster.",
+    ),
+    "reading": ("see Reading", "How pages become tokens."),
+    "strict": ("--strict", "A record that cannot be read ends the run with an error that names it."),
+    "threads": ("--threads", "Worker threads; 0 means one for each core the process may use."),
+    "max_pairs": (
+        "--max-pairs",
+        "All accepted pairs are held while they are at most this many times the pages; beyond, the spanning forest.",
+    ),
+}
+
+READING: Final = {
+    "hash": (
+        "--token-hash",
+        "How a term becomes a 64-bit token: `fold`, or `rabin` (the paper's choice, slower).",
+    ),
+    "site": (
+        "--site-rule",
+        "What a site is: `registrable` (the domain under the public suffix list) or `henzinger` (the paper's rule).",
+    ),
+    "min_tokens": ("--min-tokens", "Pages with fewer tokens match identical pages only."),
+}
+
+FIELDS: Final = {
+    "id": ("--id-field", "The page's own id."),
+    "url": ("--url-field", "Its URL."),
+    "html": ("--html-field", "Its HTML; taken before `text` where a row has both."),
+    "text": ("--text-field", "Its plain text."),
+    "date": ("--date-field", "Its date, for `--keep newest`."),
+}
+
+KEEP: Final = {
+    "first": "the first in the input",
+    "longest": "the one with most tokens",
+    "newest": "the one with the latest date; a page without a readable date counts as oldest",
+    "shortest-url": "the one with the shortest URL; a page without URL comes last",
+    "most-linked": "the one that most other pages of the input link to",
+}
+
+_SHINGLE: Final = "tokens in a shingle"
+_RABIN: Final = "hash shingles with Rabin's fingerprints, the paper's choice, instead of the faster default"
+
+PARAMETERS: Final = {
+    "broder": {
+        "k": _SHINGLE,
+        "m": "min-values a page; divisible by `groups`",
+        "groups": "supershingles a page (the paper's m')",
+        "least": "supershingles that must agree",
+        "rabin": _RABIN,
+    },
+    "charikar": {
+        "bits": "bits of the projection (the paper's b); a multiple of 64",
+        "t": "bits that must agree",
+        "pieces": "pieces the bits are cut into for finding candidates; pairs with fewer differing bits are all found",
+        "k": "1: project tokens; more: project shingles of so many tokens",
+    },
+    "combined": {
+        "t": "bits that must agree",
+        "bits": "bits of the projection; a multiple of 64",
+        "k": _SHINGLE,
+        "m": "min-values a page; divisible by `groups`",
+        "groups": "supershingles a page",
+        "least": "supershingles that must agree",
+    },
+    "exact": {},
+    "minhash": {
+        "k": _SHINGLE,
+        "threshold": "the least Jaccard similarity; no pair below it is accepted",
+        "recall": "the probability with which a pair exactly at the threshold is found",
+        "bands": "bands of min-values; 0: the planner chooses",
+        "rows": "min-values in a band; 0: the planner chooses",
+        "rabin": _RABIN,
+    },
+    "site-aware": {
+        "t": "bits that must agree for a pair on different sites (Alg. C)",
+        "same_site_t": "bits that must agree for a pair on the same site (combined)",
+        "pieces": "pieces the bits are cut into for finding candidates between sites",
+    },
+}
+
+EXPLAINED: Final = {
+    "broder": "algorithm-b.md",
+    "charikar": "algorithm-c.md",
+    "combined": "combined.md",
+    "exact": "clusters-and-removal.md",
+    "minhash": "minhash.md",
+    "site-aware": "combined.md",
+}
+
+#: Options whose own help says no more than their name.
+OPTIONS: Final = {
+    ("plan", "--threshold"): "The Jaccard similarity from which on pairs are to be found.",
+    ("plan", "--recall"): "The probability with which a pair exactly at the threshold is to be found.",
+    ("demo", "--pages"): "How many pages to generate.",
+    ("demo", "--seed"): "Another seed gives another web.",
+}
