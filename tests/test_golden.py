@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from golden.make import FILE, PAGES, vectors
 from neardup import _native
-
-sys.path.insert(0, str(Path(__file__).parent / "golden"))
-from make import FILE, PAGES, vectors
 
 WHAT_TO_DO = """
 The fingerprints of a fixed page are no longer what they were, so results and indexes of earlier runs cannot be

@@ -41,7 +41,7 @@ def equal_minima(jaccard: float, pairs: int, *, count: int, union: int, seed: in
     """For each pair and each function whether the two sets have the same min-value."""
     one, other = pairs_of_tokens(jaccard, pairs, union=union, seed=seed)
     minima = [_native.minima(token_lists(side), k=1, count=count) for side in (one, other)]
-    return minima[0] == minima[1]
+    return np.asarray(minima[0] == minima[1])
 
 
 # Acceptance curves, from texts through the whole path to keys.
@@ -125,7 +125,7 @@ def test_every_single_function_is_unbiased() -> None:
 def test_functions_are_hardly_correlated(jaccard: float) -> None:
     pairs, count = 4000, 84
     equal = equal_minima(jaccard, pairs, count=count, union=200, seed=31)
-    correlation = np.corrcoef(equal.T.astype(np.float64))
+    correlation = np.asarray(np.corrcoef(equal.T.astype(np.float64)))
     apart = correlation[np.triu_indices(count, 1)]
     # 3,486 correlations of deviation 1/√4000: the largest of a right family beyond 5.5σ has probability 1.3·10⁻⁴.
     assert np.abs(apart).max() <= 5.5 / math.sqrt(pairs)
@@ -159,7 +159,8 @@ def test_the_lectures_algorithm_1_says_the_same(jaccard: float) -> None:
 
 def agreement(one: Tokens, other: Tokens, bits: int = 384) -> npt.NDArray[np.float64]:
     sketches = [_native.projections(token_lists(side), bits=bits) for side in (one, other)]
-    return np.bitwise_count(sketches[0] ^ sketches[1]).sum(axis=1, dtype=np.int64) / -bits + 1
+    differing = np.bitwise_count(sketches[0] ^ sketches[1]).sum(axis=1, dtype=np.int64)
+    return np.asarray(1 - differing / bits)
 
 
 def exact_agreement(shared: int, own: int) -> float:
@@ -231,7 +232,7 @@ def test_bits_are_balanced_and_independent(length: int) -> None:
     bits = np.unpackbits(sketches.view(np.uint8), axis=1).astype(np.float64)
     # 384 bits within 5σ each: a right family fails with probability 2·10⁻⁴.
     assert np.abs(bits.mean(axis=0) - 0.5).max() <= 5 * math.sqrt(0.25 / pages)
-    apart = np.corrcoef(bits.T)[np.triu_indices(384, 1)]
+    apart = np.asarray(np.corrcoef(bits.T))[np.triu_indices(384, 1)]
     # 73,536 correlations: one beyond 6σ has probability 1.5·10⁻⁴.
     assert np.abs(apart).max() <= 6 / math.sqrt(pages)
     assert within(float((apart**2).mean() * pages), 1, math.sqrt(2 / len(apart)))

@@ -65,43 +65,66 @@ def run(command: str, folder: Path) -> str:
     environment = os.environ | {"PATH": path, "COLUMNS": WIDTH, "NO_COLOR": "1", "TERM": "dumb"}
     environment["PYTHONIOENCODING"] = "utf-8"
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command],
+        ["bash", "-c", command],
         cwd=folder,
         env=environment,
         capture_output=True,
         encoding="utf-8",
     )
-    if done.returncode not in (0, 141):  # 141: the reader of a pipe (head) had enough
+    if done.returncode:
         raise RuntimeError(f"$ {command}\n{done.stdout}{done.stderr}(exit code {done.returncode})")
     return "".join(line.rstrip() + "\n" for line in done.stdout.strip("\n").splitlines())
 
 
-def run_python(source: str, names: dict[str, Any], where: str) -> None:
-    """Runs a block of Python with the names that earlier blocks left."""
+class Runner(doctest.DocTestRunner):
+    """Runs examples and remembers what those printed that were to print something else."""
+
+    def __init__(self) -> None:
+        super().__init__(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
+        self.printed: list[tuple[doctest.Example, str]] = []
+        self.raised: list[str] = []
+
+    def report_failure(self, out: Any, test: doctest.DocTest, example: doctest.Example, got: str) -> None:
+        self.printed.append((example, got))
+
+    def report_unexpected_exception(
+        self, out: Any, test: doctest.DocTest, example: doctest.Example, exc_info: Any
+    ) -> None:
+        self.raised.append(f">>> {example.source}{exc_info[0].__name__}: {exc_info[1]}")
+
+
+def run_python(source: str, names: dict[str, Any], where: str, check: bool) -> str:
+    """Runs a block of Python with the names that earlier blocks left, and gives it back with its present output."""
     if ">>>" not in source:
         exec(compile(source, where, "exec"), names)
-        return
+        return source
     test = doctest.DocTestParser().get_doctest(source, names, where, where, 0)
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
-    said: list[str] = []
-    runner.run(test, out=said.append, clear_globs=False)
-    names.update(test.globs)
-    if runner.failures:
-        raise AssertionError("".join(said))
+    # The examples see the same names as plain blocks, functions defined there included.
+    test.globs = names
+    runner = Runner()
+    runner.run(test, clear_globs=False)
+    if runner.raised:
+        raise AssertionError("\n".join(runner.raised))
+    lines = source.splitlines(keepends=True)
+    for example, got in reversed(runner.printed):
+        if check:
+            raise AssertionError(f">>> {example.source}shown:\n{example.want}\nprinted:\n{got}")
+        start = example.lineno + example.source.count("\n")
+        lines[start : start + example.want.count("\n")] = got.splitlines(keepends=True)
+    return "".join(lines)
 
 
 def rewritten(text: str, name: str, check: bool) -> str:
     """The text of a file with the commands' present output; unchanged where only masked parts differ."""
     with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
+        folder, before = Path(scratch), Path.cwd()
         os.chdir(folder)
         names: dict[str, Any] = {"__name__": "__main__"}
 
         def renew(match: re.Match[str]) -> str:
             language, block = match[1], match[2]
             if language == "python":
-                run_python(block, names, name)
-                return match[0]
+                return f"```python\n{run_python(block, names, name, check)}```"
             lines = ""
             for step in steps(block):
                 output = run(step.command, folder)
@@ -114,7 +137,7 @@ def rewritten(text: str, name: str, check: bool) -> str:
         try:
             return FENCE.sub(renew, text)
         finally:
-            os.chdir("/")
+            os.chdir(before)
 
 
 def main() -> None:

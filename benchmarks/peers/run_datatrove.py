@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import shutil
+from contextlib import ExitStack
 
 from answers import arguments, write_kept
 from datatrove.executor import LocalPipelineExecutor
@@ -32,13 +33,12 @@ if __name__ == "__main__":
     shutil.rmtree(work, ignore_errors=True)
     (work / "input").mkdir(parents=True)
     ids = []
-    shards = [open(work / "input" / f"{number}.jsonl", "wb") for number in range(workers)]
-    with open(path, "rb") as lines:
-        for number, line in enumerate(lines):
+    with ExitStack() as files:
+        names = [work / "input" / f"{number}.jsonl" for number in range(workers)]
+        shards = [files.enter_context(open(name, "wb")) for name in names]
+        for number, line in enumerate(files.enter_context(open(path, "rb"))):
             ids.append(json.loads(line)["id"])
             shards[number % workers].write(line)
-    for shard in shards:
-        shard.close()
 
     folder = str(work)
     config = MinhashConfig(
@@ -47,15 +47,9 @@ if __name__ == "__main__":
         hashes_per_bucket=ROWS,
         hash_config=HashConfig(precision=64, hash_fc="xxhash"),
     )
-    signatures = MinhashDedupSignature(
-        output_folder=f"{folder}/signatures", config=config, language=Languages.english
-    )
-    buckets = MinhashDedupBuckets(
-        input_folder=f"{folder}/signatures", output_folder=f"{folder}/buckets", config=config
-    )
-    cluster = MinhashDedupCluster(
-        input_folder=f"{folder}/buckets", output_folder=f"{folder}/remove", config=config
-    )
+    signatures = MinhashDedupSignature(output_folder=f"{folder}/signatures", config=config, language=Languages.english)
+    buckets = MinhashDedupBuckets(input_folder=f"{folder}/signatures", output_folder=f"{folder}/buckets", config=config)
+    cluster = MinhashDedupCluster(input_folder=f"{folder}/buckets", output_folder=f"{folder}/remove", config=config)
     stages = (
         ("signatures", [JsonlReader(f"{folder}/input"), signatures], workers),
         ("buckets", [buckets], BANDS),

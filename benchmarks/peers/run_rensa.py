@@ -9,9 +9,7 @@ from documents import BANDS, BATCH, FUNCTIONS, LSH_THRESHOLD, read_texts, shingl
 
 path, answer, _ = arguments()
 texts = read_texts(path)
-deduplicator = rensa.RMinHashDeduplicator(
-    threshold=LSH_THRESHOLD, num_perm=FUNCTIONS, use_lsh=True, num_bands=BANDS
-)
+deduplicator = rensa.RMinHashDeduplicator(threshold=LSH_THRESHOLD, num_perm=FUNCTIONS, use_lsh=True, num_bands=BANDS)
 kept: list[bool] = []
 for start in range(0, len(texts), BATCH):
     batch = texts[start : start + BATCH]

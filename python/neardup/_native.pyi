@@ -58,8 +58,12 @@ def join(
     sites: npt.NDArray[np.uint32] | None = None,
     columns: npt.NDArray[np.uint64] | None = None,
     bits: npt.NDArray[np.uint64] | None = None,
-    sets: pa.LargeListArray | None = None,
+    tokens: list[pa.LargeListArray] | None = None,
+    rows: npt.NDArray[np.uint32] | None = None,
+    k: int = 1,
+    rabin: bool = False,
     least: float = 0.0,
+    threads: int = 0,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int]: ...
 def agreeing_bits(
     sketches: npt.NDArray[np.uint64], a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]

@@ -17,7 +17,7 @@ from neardup.detectors import Detector, parse
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.local import stages
 from neardup.engines.stopwatch import Stopwatch
-from neardup.errors import InputError, OutputError, UsageError
+from neardup.errors import FormatError, InputError, OutputError, UsageError
 from neardup.sinks import write_json, write_pages, write_table
 from neardup.sources import Fields, Source, open_inputs
 from neardup.sources import Inputs as OpenedInputs
@@ -188,6 +188,8 @@ def new_folder(out: Path, overwrite: bool = False) -> Iterator[Path]:
             where=str(out),
             hint="choose another name",
         )
+    if (file := _file_above(out)) is not None:
+        raise OutputError("cannot write there: a file stands where a folder should", where=str(file))
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
@@ -196,11 +198,22 @@ def new_folder(out: Path, overwrite: bool = False) -> Iterator[Path]:
         raise OutputError(f"cannot write there: {error.strerror}", where=str(out.parent)) from None
     try:
         yield folder
-        _put_in_place(folder, out)
-    except OSError as error:
-        raise OutputError(f"cannot write the result: {error.strerror or error}", where=str(out)) from error
+        try:
+            _put_in_place(folder, out)
+        except OSError as error:
+            raise OutputError(f"cannot write the result: {error.strerror or error}", where=str(out)) from error
+    except OutputError as error:
+        # The user knows the final name, not the one it has while it is written.
+        if error.where is None or not error.where.startswith(str(folder)):
+            raise
+        raise OutputError(error.what, where=str(out) + error.where[len(str(folder)) :], hint=error.hint) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _file_above(out: Path) -> Path | None:
+    """What is no folder among the folders that ``out`` is to be in."""
+    return next((above for above in out.parents if above.exists() and not above.is_dir()), None)
 
 
 def _put_in_place(folder: Path, out: Path) -> None:
@@ -278,6 +291,24 @@ def open_result(folder: str | os.PathLike[str]) -> Result:
         raise InputError(
             "not a result folder", where=str(path), hint="it has no run.json; give the --out of a dedup run"
         )
-    report = json.loads((path / "run.json").read_text())
-    pages, pairs, clusters = (pq.read_table(path / f"{name}.parquet") for name in ("pages", "pairs", "clusters"))
+    try:
+        report = json.loads((path / "run.json").read_text(encoding="utf-8"))
+    except (ValueError, RecursionError, OSError) as error:
+        raise _damaged(path / "run.json", error) from None
+    if not isinstance(report, dict) or not {"format", "counts", "input", "settings"} <= report.keys():
+        raise FormatError("not the run.json of a dedup run", where=str(path / "run.json"))
+    tables = []
+    for name in ("pages", "pairs", "clusters"):
+        try:
+            # Opened here, for pyarrow takes no path that is not UTF-8.
+            with open(path / f"{name}.parquet", "rb") as file:
+                tables.append(pq.read_table(file))
+        except (pa.ArrowException, OSError) as error:
+            raise _damaged(path / f"{name}.parquet", error) from None
+    pages, pairs, clusters = tables
     return Result(pages, pairs, clusters, report, path)
+
+
+def _damaged(path: Path, error: Exception) -> FormatError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
+    return FormatError(f"the result is damaged: {reason}", where=str(path), hint="run dedup again")

@@ -8,6 +8,7 @@ use std::env::args;
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use neardup_core::batch::{Lists, Shingling, shingle_sets};
 use neardup_core::components::components;
 use neardup_core::decode::decode;
 use neardup_core::format::splitmix;
@@ -17,7 +18,7 @@ use neardup_core::jsonl::{Fields, parse};
 use neardup_core::minhash::Functions;
 use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::projection::Projection;
-use neardup_core::shingle::{shingles, to_set};
+use neardup_core::shingle::shingles;
 use neardup_core::verify::{Everything, jaccard};
 
 const PAGES: usize = 40;
@@ -225,17 +226,9 @@ fn run_shingles() -> usize {
 
 /// Sets of pages of a usual length: sorting costs more than in proportion.
 fn run_set() -> usize {
-    let tokens = tokens(1);
-    measured(&mut || {
-        let mut length = 0;
-        for page in tokens.chunks(1000) {
-            let mut set = Vec::new();
-            shingles(page, 5, &mut set);
-            to_set(&mut set);
-            length += set.len();
-        }
-        length
-    });
+    let (tokens, offsets) = (tokens(1), (0..=TOKENS as i64).step_by(1000).collect::<Vec<_>>());
+    let lists = Lists { offsets: &offsets, values: &tokens };
+    measured(&mut || shingle_sets(lists, Shingling { k: 5, rabin: false }).1.len());
     TOKENS
 }
 
@@ -287,7 +280,8 @@ fn run_jaccard() -> usize {
         let mut values: Vec<u64> = (0..TOKENS as u64)
             .map(|at| splitmix(if at.is_multiple_of(10) { seed } else { 30 }, at))
             .collect();
-        to_set(&mut values);
+        values.sort_unstable();
+        values.dedup();
         values
     };
     let (a, b) = (set(31), set(32));

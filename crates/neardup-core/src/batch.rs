@@ -38,7 +38,8 @@ pub struct Shingling {
 }
 
 impl Shingling {
-    fn fill(self, tokens: &[u64], out: &mut Vec<u64>) {
+    /// Replaces what is in `out` by the shingles of `tokens`.
+    pub fn fill(self, tokens: &[u64], out: &mut Vec<u64>) {
         out.clear();
         if self.rabin {
             rabin_shingles(tokens, self.k, out);
@@ -118,10 +119,10 @@ pub fn pieces(sketches: &[u64], width: usize, pieces: usize) -> Vec<u64> {
 /// The set of shingles of each page, sorted, as lists.
 pub fn shingle_sets(tokens: Lists<'_>, shingling: Shingling) -> (Vec<i64>, Vec<u64>) {
     let (mut offsets, mut values) = (vec![0], Vec::new());
-    let mut window = Vec::new();
+    let (mut window, mut spare) = (Vec::new(), Vec::new());
     for tokens in tokens.iter() {
         shingling.fill(tokens, &mut window);
-        to_set(&mut window);
+        to_set(&mut window, &mut spare);
         values.extend_from_slice(&window);
         offsets.push(values.len() as i64);
     }

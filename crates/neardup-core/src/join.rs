@@ -105,12 +105,54 @@ struct Entry {
     page: u32,
 }
 
-/// Pages whose `active` flag is false take no part.
+/// The entries of all pages that share a key with another, sorted by key.
+#[derive(Debug)]
+pub struct Buckets<'a> {
+    keys: Keys<'a>,
+    predicate: Predicate<'a>,
+    entries: Vec<Entry>,
+}
+
+impl<'a> Buckets<'a> {
+    /// Pages whose `active` flag is false take no part.
+    pub fn new(keys: Keys<'a>, active: &[bool], predicate: Predicate<'a>) -> Self {
+        let mut entries = entries(keys, active, predicate);
+        entries.par_sort_unstable();
+        let shared = |at: usize| {
+            let same = |other: Option<&Entry>| other.is_some_and(|other| other.key == entries[at].key);
+            same(at.checked_sub(1).and_then(|before| entries.get(before))) || same(entries.get(at + 1))
+        };
+        let entries = (0..entries.len()).filter(|&at| shared(at)).map(|at| entries[at]).collect();
+        Buckets { keys, predicate, entries }
+    }
+
+    /// Which pages stand in a bucket with another.
+    pub fn members(&self) -> Vec<bool> {
+        let mut members = vec![false; self.keys.pages()];
+        for entry in &self.entries {
+            members[entry.page as usize] = true;
+        }
+        members
+    }
+
+    /// Verifies every candidate pair.
+    pub fn join(&self, verifier: &impl Verify) -> Joined {
+        join_buckets(self.keys, self.predicate, &self.entries, verifier)
+    }
+}
+
+/// Finds and verifies the pairs; pages whose `active` flag is false take no part.
 pub fn join(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>, verifier: &impl Verify) -> Joined {
-    let mut entries = entries(keys, active, predicate);
-    entries.par_sort_unstable();
-    let buckets: Vec<&[Entry]> =
-        entries.chunk_by(|a, b| a.key == b.key).filter(|bucket| bucket.len() > 1).collect();
+    Buckets::new(keys, active, predicate).join(verifier)
+}
+
+fn join_buckets(
+    keys: Keys<'_>,
+    predicate: Predicate<'_>,
+    entries: &[Entry],
+    verifier: &impl Verify,
+) -> Joined {
+    let buckets: Vec<&[Entry]> = entries.chunk_by(|a, b| a.key == b.key).collect();
     let largest_bucket = buckets.iter().map(|bucket| bucket.len() as u64).max().unwrap_or(0);
     // A row of a bucket is one page against all behind it: the unit of work, so that one huge bucket is shared out.
     let found = buckets

@@ -1,11 +1,14 @@
 //! JSON lines to columns: the fields of a page, picked out of each line without building a value for the rest.
 //!
 //! A line ends at `\n` only (a JSON string may hold U+2028 and the like). A line that is not a JSON object, or
-//! whose wanted fields have the wrong type, is named with its reason and left out. Strings are unescaped straight
-//! into one buffer a column.
+//! whose wanted fields have the wrong type, is named with its reason and left out. The page's text is unescaped
+//! straight into the column it ends up in, from one backslash to the next; everything that is not wanted is
+//! checked and passed over by a JSON library. Two things are taken that strict JSON forbids, since losing a page
+//! over them helps nobody: control characters in strings, and half surrogate pairs, which become U+FFFD.
 
 use jiter::{Jiter, Peek};
-use memchr::memchr;
+use memchr::{memchr, memchr2};
+use simdutf8::basic::from_utf8;
 
 /// The names of the fields that are taken up.
 #[derive(Clone, Debug)]
@@ -28,12 +31,20 @@ pub struct Strings {
 
 impl Strings {
     fn push(&mut self, value: Option<&str>) {
+        self.bytes.extend_from_slice(value.unwrap_or_default().as_bytes());
+        self.finish();
+        if let (None, Some(present)) = (value, self.present.last_mut()) {
+            *present = false;
+        }
+    }
+
+    /// What was appended to `bytes` since the last string is the next one.
+    fn finish(&mut self) {
         if self.offsets.is_empty() {
             self.offsets.push(0);
         }
-        self.bytes.extend_from_slice(value.unwrap_or_default().as_bytes());
         self.offsets.push(self.bytes.len() as i64);
-        self.present.push(value.is_some());
+        self.present.push(true);
     }
 
     pub fn get(&self, at: usize) -> Option<&[u8]> {
@@ -61,7 +72,8 @@ pub struct Lines {
 pub fn parse(block: &[u8], fields: &Fields<'_>) -> Lines {
     let mut lines = Lines::default();
     lines.content.bytes.reserve(block.len());
-    let mut row = Row::default();
+    // One check for the whole block; only a block that fails it is looked at line by line.
+    let all_utf8 = from_utf8(block).is_ok();
     let mut start = 0;
     for number in 0.. {
         if start >= block.len() {
@@ -70,20 +82,27 @@ pub fn parse(block: &[u8], fields: &Fields<'_>) -> Lines {
         let end = memchr(b'\n', &block[start..]).map_or(block.len(), |length| start + length);
         let line = &block[start..end];
         if !line.iter().all(u8::is_ascii_whitespace) {
-            row.clear();
-            match row.read(line, fields) {
-                Ok(()) => {
+            let content_start = lines.content.bytes.len();
+            let row = if all_utf8 || from_utf8(line).is_ok() {
+                Row::read(line, fields, &mut lines.content.bytes)
+            } else {
+                Err("not valid UTF-8".to_owned())
+            };
+            match row {
+                Ok(row) => {
                     lines.id.push(row.id.as_deref());
                     lines.url.push(row.url.as_deref());
                     lines.date.push(row.date.as_deref());
-                    let html = row.html_set;
-                    lines.content.push(Some(if html { &row.html } else { &row.text }));
-                    lines.html.push(html);
+                    lines.content.finish();
+                    lines.html.push(row.content == Some(Content::Html));
                     lines.line.push(number as i64);
                     lines.start.push(start as i64);
                     lines.length.push(line.len() as i64);
                 }
-                Err(reason) => lines.bad.push((number, reason)),
+                Err(reason) => {
+                    lines.content.bytes.truncate(content_start);
+                    lines.bad.push((number, reason));
+                }
             }
         }
         start = end + 1;
@@ -91,54 +110,89 @@ pub fn parse(block: &[u8], fields: &Fields<'_>) -> Lines {
     lines
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Html,
+    Text,
+}
+
+/// One line; its content goes to the column at once.
 #[derive(Default)]
 struct Row {
     id: Option<String>,
     url: Option<String>,
     date: Option<String>,
-    html: String,
-    html_set: bool,
-    text: String,
-    text_set: bool,
+    content: Option<Content>,
 }
 
 impl Row {
-    fn clear(&mut self) {
-        (self.id, self.url, self.date) = (None, None, None);
-        (self.html_set, self.text_set) = (false, false);
-        self.html.clear();
-        self.text.clear();
-    }
-
-    fn read(&mut self, line: &[u8], fields: &Fields<'_>) -> Result<(), String> {
-        let mut json = Jiter::new(line);
-        if json.peek().map_err(|error| invalid(&error, &json))? != Peek::Object {
+    /// `line` is valid UTF-8; what is appended to `out` is, too.
+    fn read(line: &[u8], fields: &Fields<'_>, out: &mut Vec<u8>) -> Result<Row, String> {
+        let mut row = Row::default();
+        let mut cursor = Cursor { line, at: 0 };
+        let content_start = out.len();
+        if cursor.next_byte() != Some(b'{') {
             return Err("not a JSON object".to_owned());
         }
-        let first = json.next_object().map(|key| key.map(|name| fields.wanted(name)));
-        let mut next = first.map_err(|error| invalid(&error, &json))?;
-        while let Some(wanted) = next {
-            self.field(wanted, &mut json, fields)?;
-            let key = json.next_key().map(|key| key.map(|name| fields.wanted(name)));
-            next = key.map_err(|error| invalid(&error, &json))?;
+        cursor.at += 1;
+        let mut name = Vec::new();
+        let mut first = true;
+        loop {
+            match cursor.next_byte() {
+                Some(b'}') if first => break,
+                Some(b'"') => {}
+                _ => return Err(cursor.invalid("expected a field's name")),
+            }
+            name.clear();
+            cursor.string(&mut name)?;
+            cursor.expect(b':')?;
+            match fields.wanted(&name) {
+                Wanted::Html => row.take(Content::Html, fields.html, &mut cursor, content_start, out)?,
+                Wanted::Text => row.take(Content::Text, fields.text, &mut cursor, content_start, out)?,
+                Wanted::Id => row.id = cursor.scalar(fields.id)?,
+                Wanted::Url => row.url = cursor.scalar(fields.url)?,
+                Wanted::Date => row.date = cursor.scalar(fields.date)?,
+                Wanted::Nothing => cursor.skip()?,
+            }
+            first = false;
+            match cursor.next_byte() {
+                Some(b',') => cursor.at += 1,
+                Some(b'}') => break,
+                _ => return Err(cursor.invalid("expected `,` or `}`")),
+            }
         }
-        json.finish().map_err(|error| invalid(&error, &json))?;
-        if !self.html_set && !self.text_set {
+        cursor.at += 1;
+        if cursor.next_byte().is_some() {
+            return Err(cursor.invalid("something follows the object"));
+        }
+        if row.content.is_none() {
             return Err(format!("no field {:?} or {:?}", fields.html, fields.text));
         }
-        Ok(())
+        Ok(row)
     }
 
-    fn field(&mut self, wanted: Wanted, json: &mut Jiter<'_>, fields: &Fields<'_>) -> Result<(), String> {
-        match wanted {
-            Wanted::Html => self.html_set = text_into(json, fields.html, &mut self.html)?,
-            Wanted::Text => self.text_set = text_into(json, fields.text, &mut self.text)?,
-            Wanted::Id => self.id = scalar(json, fields.id)?,
-            Wanted::Url => self.url = scalar(json, fields.url)?,
-            Wanted::Date => self.date = scalar(json, fields.date)?,
-            Wanted::Nothing => skip(json)?,
+    /// HTML is preferred to text, whichever comes first; of two of one kind the last counts.
+    fn take(
+        &mut self,
+        content: Content,
+        name: &str,
+        cursor: &mut Cursor<'_>,
+        start: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        match cursor.next_byte() {
+            Some(b'"') if content == Content::Text && self.content == Some(Content::Html) => cursor.skip(),
+            Some(b'"') => {
+                out.truncate(start);
+                self.content = Some(content);
+                cursor.string(out)
+            }
+            Some(b'n') => cursor.skip(),
+            _ => {
+                cursor.skip()?;
+                Err(format!("field {name:?} is not a string"))
+            }
         }
-        Ok(())
     }
 }
 
@@ -153,64 +207,150 @@ enum Wanted {
 }
 
 impl Fields<'_> {
-    fn wanted(&self, name: &str) -> Wanted {
+    fn wanted(&self, name: &[u8]) -> Wanted {
         match name {
-            _ if name == self.html => Wanted::Html,
-            _ if name == self.text => Wanted::Text,
-            _ if name == self.id => Wanted::Id,
-            _ if name == self.url => Wanted::Url,
-            _ if name == self.date => Wanted::Date,
+            _ if name == self.html.as_bytes() => Wanted::Html,
+            _ if name == self.text.as_bytes() => Wanted::Text,
+            _ if name == self.id.as_bytes() => Wanted::Id,
+            _ if name == self.url.as_bytes() => Wanted::Url,
+            _ if name == self.date.as_bytes() => Wanted::Date,
             _ => Wanted::Nothing,
         }
     }
 }
 
-fn invalid(error: &jiter::JiterError, json: &Jiter<'_>) -> String {
-    format!("invalid JSON: {}", error.description(json))
+/// A place in a line of valid UTF-8.
+struct Cursor<'a> {
+    line: &'a [u8],
+    at: usize,
 }
 
-fn skip(json: &mut Jiter<'_>) -> Result<(), String> {
-    json.next_skip().map_err(|error| invalid(&error, json))
-}
+impl Cursor<'_> {
+    /// The next byte that is not white space; the cursor stands on it.
+    fn next_byte(&mut self) -> Option<u8> {
+        while matches!(self.line.get(self.at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+        self.line.get(self.at).copied()
+    }
 
-/// Reads a string into `out`; false for null.
-fn text_into(json: &mut Jiter<'_>, name: &str, out: &mut String) -> Result<bool, String> {
-    out.clear();
-    let peek = json.peek().map_err(|error| invalid(&error, json))?;
-    match peek {
-        Peek::String => match json.known_str() {
-            Ok(value) => {
-                out.push_str(value);
-                Ok(true)
+    fn expect(&mut self, byte: u8) -> Result<(), String> {
+        if self.next_byte() != Some(byte) {
+            return Err(self.invalid(&format!("expected `{}`", byte as char)));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn invalid(&self, what: &str) -> String {
+        let what = if self.at >= self.line.len() { "the line ends early" } else { what };
+        format!("invalid JSON: {what} at column {}", self.at + 1)
+    }
+
+    /// Appends the string that starts here, unescaped, to `out`.
+    fn string(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+        self.at += 1;
+        loop {
+            let rest = &self.line[self.at..];
+            let Some(length) = memchr2(b'"', b'\\', rest) else {
+                self.at = self.line.len();
+                return Err(self.invalid("a string has no end"));
+            };
+            out.extend_from_slice(&rest[..length]);
+            self.at += length + 1;
+            if rest[length] == b'"' {
+                return Ok(());
             }
-            Err(error) => Err(invalid(&error, json)),
-        },
-        Peek::Null => skip(json).map(|()| false),
-        _ => {
-            skip(json)?;
-            Err(format!("field {name:?} is not a string"))
+            self.escape(out)?;
         }
     }
-}
 
-/// A string, or a number or truth value as it is written; null is none.
-fn scalar(json: &mut Jiter<'_>, name: &str) -> Result<Option<String>, String> {
-    let peek = json.peek().map_err(|error| invalid(&error, json))?;
-    match peek {
-        Peek::String => match json.known_str() {
-            Ok(value) => Ok(Some(value.to_owned())),
-            Err(error) => Err(invalid(&error, json)),
-        },
-        Peek::Null => skip(json).map(|()| None),
-        Peek::Array | Peek::Object => {
-            skip(json)?;
-            Err(format!("field {name:?} is neither text nor a number"))
+    /// What stands behind a backslash.
+    fn escape(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+        let plain = match self.line.get(self.at) {
+            Some(byte @ (b'"' | b'\\' | b'/')) => *byte,
+            Some(b'n') => b'\n',
+            Some(b't') => b'\t',
+            Some(b'r') => b'\r',
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(b'u') => {
+                self.at += 1;
+                let char = self.unicode_escape()?;
+                out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+                return Ok(());
+            }
+            _ => return Err(self.invalid("an escape that JSON does not know")),
+        };
+        self.at += 1;
+        out.push(plain);
+        Ok(())
+    }
+
+    /// Four hexadecimal digits, and four more where they are the first half of a pair.
+    fn unicode_escape(&mut self) -> Result<char, String> {
+        let high = self.four_digits()?;
+        if (0xd800..0xdc00).contains(&high) && self.line[self.at..].starts_with(b"\\u") {
+            let back = self.at;
+            self.at += 2;
+            let low = self.four_digits()?;
+            if (0xdc00..0xe000).contains(&low) {
+                let point = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+                return Ok(char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            self.at = back;
         }
-        _ => {
-            let start = json.current_index();
-            skip(json)?;
-            let written = json.slice_to_current(start);
-            Ok(Some(String::from_utf8_lossy(written).trim().to_owned()))
+        Ok(char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
+
+    fn four_digits(&mut self) -> Result<u32, String> {
+        let digits = self.line.get(self.at..self.at + 4).unwrap_or_default();
+        let value =
+            digits.iter().try_fold(0, |value, &digit| Some(value << 4 | (digit as char).to_digit(16)?));
+        match value {
+            Some(value) if digits.len() == 4 => {
+                self.at += 4;
+                Ok(value)
+            }
+            _ => Err(self.invalid("`\\u` without four hexadecimal digits")),
+        }
+    }
+
+    /// Passes over any value, checking it.
+    fn skip(&mut self) -> Result<(), String> {
+        self.next_byte();
+        let mut json = Jiter::new(&self.line[self.at..]);
+        match json.next_skip() {
+            Ok(()) => {
+                self.at += json.current_index();
+                Ok(())
+            }
+            Err(error) => {
+                let what = error.error_type;
+                Err(format!("invalid JSON: {what} in the value at column {}", self.at + 1))
+            }
+        }
+    }
+
+    /// A string, or a number or truth value as it is written; null is none.
+    fn scalar(&mut self, name: &str) -> Result<Option<String>, String> {
+        let Some(byte) = self.next_byte() else { return Err(self.invalid("a value is missing")) };
+        match Peek::new(byte) {
+            Peek::String => {
+                let mut value = Vec::new();
+                self.string(&mut value)?;
+                Ok(Some(String::from_utf8_lossy(&value).into_owned()))
+            }
+            Peek::Null => self.skip().map(|()| None),
+            Peek::Array | Peek::Object => {
+                self.skip()?;
+                Err(format!("field {name:?} is neither text nor a number"))
+            }
+            _ => {
+                let start = self.at;
+                self.skip()?;
+                Ok(Some(String::from_utf8_lossy(&self.line[start..self.at]).trim().to_owned()))
+            }
         }
     }
 }
@@ -250,6 +390,58 @@ mod tests {
         assert_eq!(lines.bad[3].1, "field \"text\" is not a string");
         let start = lines.start[1] as usize;
         assert!(block[start..start + lines.length[1] as usize].ends_with("\"http://a/\"}\r"));
+    }
+
+    fn content(line: &str) -> Result<String, String> {
+        let lines = parse(line.as_bytes(), &FIELDS);
+        match lines.bad.first() {
+            Some((_, reason)) => Err(reason.clone()),
+            None => Ok(String::from_utf8(lines.content.get(0).unwrap().to_vec()).unwrap()),
+        }
+    }
+
+    #[test]
+    fn escapes() {
+        let all = r#"{"text": "\"\\\/\b\f\n\r\t\u0041\ud83d\ude00é"}"#;
+        assert_eq!(content(all).unwrap(), "\"\\/\u{8}\u{c}\n\r\tA😀é");
+        assert_eq!(
+            content(r#"{"text": "a\ud83db\ude00\ud83d\u0041"}"#).unwrap(),
+            "a\u{fffd}b\u{fffd}\u{fffd}A"
+        );
+        assert_eq!(content("{\"text\": \"tab\there\"}").unwrap(), "tab\there");
+        for bad in [r#"{"text": "\x"}"#, r#"{"text": "\u12g4"}"#, r#"{"text": "\u12"#, r#"{"text": "\"#] {
+            assert!(content(bad).unwrap_err().starts_with("invalid JSON"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn html_is_preferred_wherever_it_stands() {
+        assert_eq!(content(r#"{"text": "t", "html": "h"}"#).unwrap(), "h");
+        assert_eq!(content(r#"{"html": "h", "text": "t"}"#).unwrap(), "h");
+        assert_eq!(content(r#"{"html": null, "text": "t"}"#).unwrap(), "t");
+        assert_eq!(content(r#"{"text": "t", "html": null}"#).unwrap(), "t");
+        assert_eq!(content(r#"{"text": "t", "text": "u"}"#).unwrap(), "u");
+        let lines = parse(b"{\"html\": \"a\", \"x\": [}\n{\"html\": \"b\"}", &FIELDS);
+        assert_eq!((lines.content.get(0), lines.bad.len()), (Some(&b"b"[..]), 1));
+    }
+
+    #[test]
+    fn what_is_no_object_is_told() {
+        for bad in [
+            "{",
+            "{\"text\"",
+            "{\"text\": \"a\",}",
+            "{\"text\": \"a\"} {}",
+            "{text: \"a\"}",
+            "{,}",
+            "{\"a\" 1}",
+        ] {
+            assert!(content(bad).unwrap_err().starts_with("invalid JSON"), "{bad}: {:?}", content(bad));
+        }
+        assert!(content("{}").unwrap_err().starts_with("no field"));
+        let lines = parse(b"{\"text\": \"\xff\"}\n{\"text\": \"ok\"}", &FIELDS);
+        assert_eq!(lines.bad, [(0, "not valid UTF-8".to_owned())]);
+        assert_eq!(lines.content.get(0), Some(&b"ok"[..]));
     }
 
     #[test]

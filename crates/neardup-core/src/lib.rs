@@ -3,7 +3,7 @@
 //! The path of a page: bytes are decoded ([`decode`]), markup is read ([`html`]), text is split into terms
 //! ([`terms`], [`unicode`], [`image`]) and hashed to tokens ([`hash`], [`rabin`]), all of it composed in [`page`].
 //! Tokens become shingles ([`shingle`]), min-values, supershingles and band keys ([`minhash`]) and projections
-//! ([`projection`]). Pages that share a key are paired ([`join`]) and the pairs scored ([`verify`]); accepted pairs
+//! ([`projection`]). Pages that share a key are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); accepted pairs
 //! make clusters ([`components`]) and decide what goes ([`removal`]). [`format`] holds every constant that two runs
 //! must share to be comparable.
 
@@ -24,6 +24,7 @@ pub mod page;
 pub mod projection;
 pub mod rabin;
 pub mod removal;
+pub mod sets;
 pub mod shingle;
 pub mod site;
 pub mod terms;

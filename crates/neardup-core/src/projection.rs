@@ -110,19 +110,33 @@ fn ripple(planes: &mut [Lanes; PLANES], mut plane: usize, mut value: Lanes) {
 #[inline(always)]
 fn block_bits(block: &Block, tokens: &[u64]) -> Lanes {
     let mut planes = [[0u32; LANES]; PLANES];
+    let mut waiting = [[0u32; LANES]; PLANES];
     let (mut ones, mut twos, mut fours) = ([0; LANES], [0; LANES], [0; LANES]);
     let mut eights = tokens.chunks_exact(8);
-    for token in &mut eights {
-        let of = |at: usize| signs(block, token[at]);
-        let (twos_a, ones_a) = add(&ones, &of(0), &of(1));
-        let (twos_b, ones_b) = add(&ones_a, &of(2), &of(3));
+    for (count, token) in (&mut eights).enumerate() {
+        let (twos_a, ones_a) = add(&ones, &signs(block, token[0]), &signs(block, token[1]));
+        let (twos_b, ones_b) = add(&ones_a, &signs(block, token[2]), &signs(block, token[3]));
         let (fours_a, twos_c) = add(&twos, &twos_a, &twos_b);
-        let (twos_d, ones_c) = add(&ones_b, &of(4), &of(5));
-        let (twos_e, ones_d) = add(&ones_c, &of(6), &of(7));
+        let (twos_d, ones_c) = add(&ones_b, &signs(block, token[4]), &signs(block, token[5]));
+        let (twos_e, ones_d) = add(&ones_c, &signs(block, token[6]), &signs(block, token[7]));
         let (fours_b, twos_f) = add(&twos_c, &twos_d, &twos_e);
         let (eight, fours_c) = add(&fours, &fours_a, &fours_b);
         (ones, twos, fours) = (ones_d, twos_f, fours_c);
-        ripple(&mut planes, 3, eight);
+        // Every second value of a weight meets the one that waits there; their carry goes on to the next weight.
+        // When that happens depends on the count alone, so nothing waits for the data.
+        let (mut value, mut plane, mut count) = (eight, 3, count);
+        while count & 1 == 1 {
+            (value, planes[plane]) = add(&planes[plane], &waiting[plane], &value);
+            plane += 1;
+            count >>= 1;
+        }
+        waiting[plane] = value;
+    }
+    let count = tokens.len() / 8;
+    for plane in 3..PLANES {
+        if count >> (plane - 3) & 1 == 1 {
+            ripple(&mut planes, plane, waiting[plane]);
+        }
     }
     ripple(&mut planes, 0, ones);
     ripple(&mut planes, 1, twos);

@@ -3,6 +3,10 @@
 
 use pyo3::prelude::*;
 
+/// See `docs/dependencies.md`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod arrays;
 mod fingerprints;
 mod pages;

@@ -69,6 +69,10 @@ impl Pages {
         Ok(Pages { content, html, charset, url })
     }
 
+    fn bytes(&self) -> usize {
+        self.content.value_data().len()
+    }
+
     fn iter(&self) -> impl Iterator<Item = Page<'_>> {
         (0..self.content.len()).map(|at| Page {
             content: self.content.value(at),
@@ -104,7 +108,8 @@ pub fn read_pages<'py>(
     let pages = Pages::new(&content, &html, &charset, &url)?;
     let read = detached(py, || {
         let mut reader = Reader::default();
-        let (mut offsets, mut tokens) = (vec![0i64], Vec::new());
+        // A term of running text takes about six bytes; growing the buffer would copy it.
+        let (mut offsets, mut tokens) = (vec![0i64], Vec::with_capacity(pages.bytes() / 6));
         let (mut titles, mut sites) = (StringBuilder::new(), StringBuilder::new());
         let (mut replaced, mut high, mut low) = (Vec::new(), Vec::new(), Vec::new());
         for page in pages.iter() {

@@ -1,12 +1,15 @@
 //! Fingerprints to pairs, pairs to clusters and removals.
 
-use neardup_core::join::{Joined, Keys, Predicate, Sites, join as join_keys};
+use neardup_core::batch::Shingling;
+use neardup_core::join::{Buckets, Joined, Keys, Predicate, Sites};
+use neardup_core::sets::{Batches, ShingleSets};
 use neardup_core::verify::{self, AgreeingBits, EqualColumns, Everything, Jaccard};
 use neardup_core::{components as core_components, difference, hash, removal};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::arrays::{TokenLists, detached, flat};
 
@@ -32,13 +35,19 @@ enum Verifier<'a> {
     Everything(Everything),
     Columns(EqualColumns<'a>),
     Bits(AgreeingBits<'a>),
-    Sets(Jaccard<'a>),
+    Tokens { batches: &'a Batches<'a>, rows: &'a [u32], shingling: Shingling },
+}
+
+/// As many threads as asked for; 0 means one a core.
+fn thread_pool(threads: usize) -> PyResult<ThreadPool> {
+    let built = ThreadPoolBuilder::new().num_threads(threads).build();
+    built.map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
 }
 
 /// (a, b, score, candidates, largest bucket) of the accepted pairs, sorted.
 #[pyfunction]
 #[pyo3(signature = (keys, active, *, predicate="any", site_offsets=None, sites=None,
-                    columns=None, bits=None, sets=None, least=0.0))]
+                    columns=None, bits=None, tokens=None, rows=None, k=1, rabin=false, least=0.0, threads=0))]
 #[allow(clippy::too_many_arguments)]
 pub fn join<'py>(
     py: Python<'py>,
@@ -49,8 +58,12 @@ pub fn join<'py>(
     sites: Option<PyReadonlyArray1<'py, u32>>,
     columns: Option<PyReadonlyArray2<'py, u64>>,
     bits: Option<PyReadonlyArray2<'py, u64>>,
-    sets: Option<PyArray>,
+    tokens: Option<Vec<PyArray>>,
+    rows: Option<PyReadonlyArray1<'py, u32>>,
+    k: usize,
+    rabin: bool,
     least: f64,
+    threads: usize,
 ) -> PyResult<JoinResult<'py>> {
     let (values, width) = flat(&keys)?;
     let keys = Keys { width, values };
@@ -85,8 +98,9 @@ pub fn join<'py>(
             ));
         }
     };
-    let lists = sets.as_ref().map(TokenLists::new).transpose()?;
-    let set_offsets: Vec<u64>;
+    let lists: Vec<TokenLists> = tokens.iter().flatten().map(TokenLists::new).collect::<PyResult<_>>()?;
+    let batches = Batches::new(lists.iter().map(TokenLists::lists).collect());
+    let rows = rows.as_ref().map(contiguous).transpose()?;
     let verifier = if let Some(columns) = &columns {
         let (values, width) = flat(columns)?;
         same_length(values.len() / width, "columns")?;
@@ -95,19 +109,30 @@ pub fn join<'py>(
         let (values, width) = flat(bits)?;
         same_length(values.len() / width, "bits")?;
         Verifier::Bits(AgreeingBits { width, values, least: least as u32 })
-    } else if let Some(lists) = &lists {
-        let lists = lists.lists();
-        same_length(lists.len(), "sets")?;
-        set_offsets = lists.offsets.iter().map(|&offset| offset as u64).collect();
-        Verifier::Sets(Jaccard { offsets: &set_offsets, values: lists.values, least })
+    } else if let (Some(_), Some(rows)) = (&tokens, rows) {
+        same_length(rows.len(), "rows")?;
+        if k == 0 || rows.iter().any(|&row| row as usize >= batches.len()) {
+            return Err(PyValueError::new_err("k must be at least 1, and every row one of the token lists"));
+        }
+        Verifier::Tokens { batches: &batches, rows, shingling: Shingling { k, rabin } }
     } else {
         Verifier::Everything(Everything)
     };
-    let Joined { pairs, candidates, largest_bucket } = detached(py, || match verifier {
-        Verifier::Everything(verifier) => join_keys(keys, active, predicate, &verifier),
-        Verifier::Columns(verifier) => join_keys(keys, active, predicate, &verifier),
-        Verifier::Bits(verifier) => join_keys(keys, active, predicate, &verifier),
-        Verifier::Sets(verifier) => join_keys(keys, active, predicate, &verifier),
+    let pool = thread_pool(threads)?;
+    let Joined { pairs, candidates, largest_bucket } = detached(py, || {
+        pool.install(|| {
+            let buckets = Buckets::new(keys, active, predicate);
+            match verifier {
+                Verifier::Everything(verifier) => buckets.join(&verifier),
+                Verifier::Columns(verifier) => buckets.join(&verifier),
+                Verifier::Bits(verifier) => buckets.join(&verifier),
+                Verifier::Tokens { batches, rows, shingling } => {
+                    let tokens = |page: u32| batches.get(rows[page as usize] as usize);
+                    let sets = ShingleSets::new(&tokens, &buckets.members(), shingling);
+                    buckets.join(&Jaccard { sets: &sets, least })
+                }
+            }
+        })
     });
     let a: Vec<u32> = pairs.iter().map(|pair| pair.a).collect();
     let b: Vec<u32> = pairs.iter().map(|pair| pair.b).collect();

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.options import reading_of, reading_options
+from neardup.cli.printable import printable
 
 if TYPE_CHECKING:
     from neardup.comparison import Comparison
@@ -42,6 +43,8 @@ def command(
     from neardup.comparison import compare, compare_batch
     from neardup.engines import Settings
 
+    if a == b == "-":
+        raise click.UsageError("standard input holds one page, not two")
     settings = Settings(reading=reading_of(options))
     if folder is not None:
         from neardup.job import fetch_pages
@@ -65,7 +68,7 @@ def _page(name: str, url: str | None) -> dict[str, Any]:
 def _print(found: Comparison, a: str, b: str) -> None:
     for name, page, tokens, title, site in zip("AB", (a, b), found.tokens, found.titles, found.sites, strict=True):
         told = ", ".join(filter(None, [f"{tokens:,} tokens", title and f"“{title}”", site]))
-        click.echo(f"{name}  {page}\n   {told}")
+        click.echo(f"{name}  {printable(page)}\n   {printable(told)}")
     click.echo()
 
     def line(label: str, value: str) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from neardup.errors import OutputError
+
 if TYPE_CHECKING:
     from neardup.job import Result
     from neardup.testing import Web
@@ -14,20 +16,25 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Run the main job on a small generated web.")
 @click.option("--out", "-o", default="demo", show_default=True, metavar="DIR", help="Where the demo puts its files.")
-@click.option("--pages", type=click.IntRange(min=150, max=1_000_000), default=3000, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--pages", type=click.IntRange(min=150, max=1_000_000), default=3000, show_default=True, help="Pages of the web."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed makes another web.")
 def command(out: str, pages: int, seed: int) -> None:
     """Generate a small web with true labels, find its duplicates, and say how right that was.
 
     The web goes to DIR/web.warc.gz, its true labels to DIR/labels.csv, the result to DIR/result.
+
+    \b
+      neardup demo
+      neardup demo --pages 20000 --out big
     """
     from neardup.cli.display import display
     from neardup.cli.summary import print_summary
     from neardup.job import dedup
     from neardup.testing import web
 
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _folder(out)
     click.echo(f"A web of {pages:,} pages (seed {seed}) …", err=True)
     made = web(seed=seed, pages=pages)
     made.write_warc(folder / "web.warc.gz")
@@ -37,6 +44,19 @@ def command(out: str, pages: int, seed: int) -> None:
     print_summary(result)
     click.echo("\n" + verdict(made, result))
     click.echo(f"\nLook further: neardup show {folder / 'result'}; the true labels are in {folder / 'labels.csv'}")
+
+
+def _folder(out: str) -> Path:
+    """The demo's folder; files of the same names that no demo put there are left alone."""
+    folder = Path(out)
+    ours = (folder / "result" / "run.json").exists()
+    if not ours and any((folder / name).exists() for name in ("web.warc.gz", "labels.csv", "result")):
+        raise OutputError("what stands there is not from a demo", where=out, hint="choose another folder with --out")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"the folder cannot be made: {error.strerror}", where=out) from None
+    return folder
 
 
 def verdict(made: Web, result: Result) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 from neardup.engines.progress import Progress, Silent
@@ -14,6 +15,15 @@ def display(quiet: bool) -> Progress:
     if quiet:
         return Silent()
     return Bars() if sys.stderr.isatty() else Lines()
+
+
+def failing() -> bool:
+    """Whether a stage ends because an error is on its way through it: it is then not to be shown as done.
+
+    >>> failing()
+    False
+    """
+    return sys.exc_info()[0] is not None
 
 
 class Lines:
@@ -32,15 +42,24 @@ class Lines:
         if time.monotonic() - self.said >= self.EVERY:
             self.said = time.monotonic()
             share = f", {100 * self.nbytes / self.total:.0f} %" if self.total else ""
-            self._say(f"{self.stage}: {self.pages:,} pages, {self.nbytes / 1e6:,.0f} MB{share}")
+            self._say(f"{self.stage}: {self._done()}{share}")
 
     def end(self) -> None:
         seconds = time.monotonic() - self.started
-        done = f" {self.pages:,} pages, {self.nbytes / 1e6:,.0f} MB," if self.pages else ""
-        self._say(f"{self.stage}:{done} {seconds:.1f} s")
+        done = f" {self._done()}," if self.pages else ""
+        self._say(f"{self.stage}:{done} {seconds:.1f} s{', not finished' if failing() else ''}")
+
+    def _done(self) -> str:
+        seconds = max(time.monotonic() - self.started, 1e-3)
+        return (
+            f"{self.pages:,} pages, {self.nbytes / 1e6:,.1f} MB, "
+            f"{self.pages / seconds:,.0f} pages/s, {self.nbytes / 1e6 / seconds:,.1f} MB/s"
+        )
 
     def _say(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        # A run does not fail because nobody listens any more.
+        with suppress(BrokenPipeError):
+            print(text, file=sys.stderr, flush=True)
 
 
 class Bars:
@@ -92,6 +111,9 @@ class Bars:
         self._bar.update(self._task, advance=nbytes, pages=f"{self._pages:,} pages")
 
     def end(self) -> None:
+        if failing():
+            self._bar.stop()
+            return
         task = self._bar.tasks[0]
         done = task.completed if self._reads and task.completed else 1
         self._bar.update(self._task, total=done, completed=done)

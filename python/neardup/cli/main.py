@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
-from typing import Any
+from contextlib import suppress
+from types import FrameType
+from typing import Any, NoReturn
 
 import click
 
 from neardup.errors import NeardupError, UsageError
 from neardup.version import VERSION
+
+#: Hints that state something instead of telling what to try.
+_STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *"123456789")
 
 #: Verbs in the order in which ``--help`` teaches them.
 VERBS = ("dedup", "show", "compare", "tokens", "detectors", "plan", "demo", "completion")
@@ -44,6 +50,16 @@ class Verbs(click.Group):
                 raise
             raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", context) from None
 
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            result = super().invoke(context)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader (head, less) has gone; that is no failure, though click would exit with 1.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return result
+
 
 @click.command(
     cls=Verbs,
@@ -51,6 +67,7 @@ class Verbs(click.Group):
     epilog="`neardup VERB --help` tells more of each. Start with `neardup demo`.",
 )
 @click.version_option(VERSION, prog_name="neardup", message="%(prog)s %(version)s")
+@click.option("--traceback", is_flag=True, help="Show where in the program an unexpected error arose.")
 def application(**_: Any) -> None:
     """Find near-duplicate web pages and documents, see why, and keep the right one.
 
@@ -63,27 +80,32 @@ def application(**_: Any) -> None:
 
 def main() -> None:
     """The program."""
+    _prepare_streams()
+    _end_in_order()
     try:
         code = application.main(prog_name="neardup", standalone_mode=False)
     except click.ClickException as error:
         error.show()
-        sys.exit(2)
+        sys.exit(error.exit_code)
     except NeardupError as error:
         _complain(error)
         sys.exit(2 if isinstance(error, UsageError) else 1)
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted; nothing was left under the final names", err=True)
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader (head, less) has gone; that is no failure.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except MemoryError:
         click.echo("neardup: out of memory", err=True)
         sys.exit(1)
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         click.echo(f"neardup: {error.strerror or error}{place}", err=True)
+        _forget_output()
+        sys.exit(1)
+    except BaseException as error:  # a panic in the core is no Exception
+        if isinstance(error, SystemExit) or "--traceback" in sys.argv[1:]:
+            raise
+        click.echo(f"neardup: unexpected {type(error).__name__}: {error}", err=True)
+        click.echo("  this is a fault in neardup; `neardup --traceback VERB …` shows where it arose", err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
 
@@ -92,4 +114,38 @@ def _complain(error: NeardupError) -> None:
     place = f" ({error.where})" if error.where else ""
     click.echo(f"neardup: {error.what}{place}", err=True)
     if error.hint:
-        click.echo(f"  try: {error.hint}" if not error.hint.startswith("one of") else f"  {error.hint}", err=True)
+        click.echo(f"  {error.hint}" if error.hint.startswith(_STATEMENTS) else f"  try: {error.hint}", err=True)
+
+
+def _prepare_streams() -> None:
+    """Makes standard streams that were closed read and write nothing, and others never fail over a character."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115  (it lives as long as the program)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        else:
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _forget_output() -> None:
+    """Drops what standard output still holds if it cannot take it, or Python would complain once more at the end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _end_in_order() -> None:
+    """Lets a request to end, or a terminal that closes, unwind the run: half-written folders go."""
+
+    def leave(number: int, frame: FrameType | None) -> NoReturn:
+        sys.exit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # Whoever started us may have asked that a signal be ignored (nohup): so it stays.
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, leave)

@@ -6,8 +6,14 @@ import click
 
 
 @click.command(short_help="Choose functions and bands for a threshold; draw the S-curve.")
-@click.option("--threshold", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True)
-@click.option("--recall", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.99, show_default=True)
+@click.option(
+    "--threshold", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True,
+    help="Jaccard similarity from which on pairs are to be found.",
+)  # fmt: skip
+@click.option(
+    "--recall", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.99, show_default=True,
+    help="Share of the pairs at the threshold that must be found.",
+)  # fmt: skip
 @click.option("--functions", type=click.IntRange(1, 4096), default=256, show_default=True, help="At most so many.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, the curve included.")
 def command(threshold: float, recall: float, functions: int, as_json: bool) -> None:

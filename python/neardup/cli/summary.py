@@ -12,18 +12,27 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from neardup.cli.printable import printable
 from neardup.job import Result
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
+    """One JSON document on standard output; where that is not UTF-8, in ASCII with escapes."""
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=not utf8)
     sys.stdout.write("\n")
+
+
+class _Page(Console):
+    """Leaves it to the program what happens when the reader of its output has gone."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def print_summary(result: Result, largest: int = 5) -> None:
     """The summary of a run."""
-    console = Console(highlight=False, soft_wrap=False)
+    console = _Page(highlight=False, soft_wrap=False)
     report, counts = result.report, result.report["counts"]
     console.print(_headline(counts))
     console.print()
@@ -37,11 +46,13 @@ def print_summary(result: Result, largest: int = 5) -> None:
     for warning in report["warnings"]:
         console.print(Text(f"! {warning}", style="yellow"))
     for bad in report["skipped"][:3]:
-        console.print(Text(f"  {bad['source']}, {bad['position']}: {bad['reason']}", style="yellow"))
+        told = printable(f"{bad['source']}, {bad['position']}: {bad['reason']}")
+        console.print(Text(f"  {told}", style="yellow"))
     if len(report["skipped"]) > 3:
         console.print(Text(f"  … {len(report['skipped']) - 3:,} more in run.json", style="yellow"))
     if result.folder is not None:
-        console.print(f"[bold]Result[/bold]  {result.folder}/  (pages, pairs, clusters .parquet; run.json)")
+        place = printable(str(result.folder))
+        console.print(Text.assemble(("Result", "bold"), f"  {place}/  (pages, pairs, clusters .parquet; run.json)"))
 
 
 def _headline(counts: dict[str, int]) -> Text:
@@ -102,7 +113,8 @@ def _largest(result: Result, count: int) -> Table:
     told = {page["id"]: page for page in first.select(["id", "url", "title"]).to_pylist()}
     for row in chosen:
         page = told[row["cluster"]]
-        name = Text.assemble(page["url"] or page["id"], (f"  {page['title']}" if page["title"] else "", "dim"))
+        title = f"  {printable(page['title'])}" if page["title"] else ""
+        name = Text.assemble(printable(page["url"] or page["id"]), (title, "dim"))
         table.add_row(f"{row['size']:,}", str(row["sites"]), str(row["kept"]), f"{row['cohesion']:.2f}", name)
     return table
 
@@ -123,7 +135,7 @@ def _sites(result: Result, count: int = 5) -> Table | None:
         ("site", "left"),
     )
     for row in totals.take(order[:count]).to_pylist():
-        table.add_row(f"{row['removed_sum']:,}", f"{row['removed_count']:,}", row["site"])
+        table.add_row(f"{row['removed_sum']:,}", f"{row['removed_count']:,}", Text(printable(row["site"])))
     return table
 
 

@@ -20,6 +20,7 @@ def command(file: str, url: str | None, charset: str | None, as_text: bool, as_j
 
     \b
       neardup tokens page.html --url http://example.com/a
+      curl -s http://example.com/a | neardup tokens - --json
     """
     from neardup.cli.pagefile import read_page_file
     from neardup.text import terms

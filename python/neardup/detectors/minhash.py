@@ -41,8 +41,11 @@ class MinHash(Detector):
         self.check(self.k >= 1, "k must be at least 1")
         self.check(0 < self.threshold <= 1, "threshold must be above 0 and at most 1")
         self.check(0 < self.recall < 1, "recall must be between 0 and 1")
+        self.check(self.bands >= 0 and self.rows >= 0, "bands and rows must not be negative")
         self.check((self.bands > 0) == (self.rows > 0), "give both bands and rows, or neither")
         self.check(self.bands * self.rows <= 4096, "at most 4096 functions")
+        # A recall that no layout reaches is told here, not when the input is about to be read.
+        _ = self.plan
 
     @cached_property
     def plan(self) -> Plan:

@@ -34,7 +34,7 @@ def run(
     with watch.stage("reading", source.nbytes()):
         collection = collect(source, detector, settings, watch.progress)
     with watch.stage("matching"):
-        matches = match(collection, detector, settings.reading.min_tokens)
+        matches = match(collection, detector, settings)
     with watch.stage("clustering"):
         tables = assemble(collection, matches, settings)
     report = {

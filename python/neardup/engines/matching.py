@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,8 @@ from neardup import _native
 from neardup.detectors import Detector, Rule
 from neardup.detectors.rules import AgreeingBits, AgreeingColumns, ExactJaccard
 from neardup.engines.collect import Collection
-from neardup.fingerprints import Projection, ShingleSet, Supershingles
+from neardup.engines.settings import Settings
+from neardup.fingerprints import Projection, Supershingles
 
 Rows = npt.NDArray[np.uint32]
 
@@ -54,15 +56,15 @@ class _Sites:
     values: npt.NDArray[np.uint32]
 
 
-def match(collection: Collection, detector: Detector, min_tokens: int) -> Matches:
+def match(collection: Collection, detector: Detector, settings: Settings) -> Matches:
     """Finds the pairs the detector accepts."""
     tokens = collection.pages.column("tokens").to_numpy()
     identity = _native.identity_sets(*collection.identity, tokens == 0)
     first = np.flatnonzero(identity == np.arange(len(identity), dtype=np.uint32)).astype(np.uint32)
     member_of = np.searchsorted(first, identity).astype(np.uint32)
     sites = _sites(collection.pages.column("site"), member_of, len(first))
-    active = tokens[first] >= min_tokens
-    found = [_apply(rule, collection, first, active, sites) for rule in detector.rules()]
+    active = tokens[first] >= settings.reading.min_tokens
+    found = [_apply(rule, collection, first, active, sites, settings.workers) for rule in detector.rules()]
     a, b, score, rule = _union([pairs for pairs, _ in found])
     return Matches(
         identity=identity,
@@ -82,35 +84,33 @@ _Pairs = tuple[Rows, Rows, npt.NDArray[np.float64]]
 
 
 def _apply(
-    rule: Rule, collection: Collection, first: Rows, active: npt.NDArray[np.bool_], sites: _Sites
+    rule: Rule,
+    collection: Collection,
+    first: Rows,
+    active: npt.NDArray[np.bool_],
+    sites: _Sites,
+    threads: int,
 ) -> tuple[_Pairs, RuleCounts]:
     keys = rule.keys.of(collection.fingerprints[rule.keys.fingerprint][first])
     verify = rule.verify
-    columns = bits = sets = None
+    evidence: dict[str, Any] = {}
     if isinstance(verify, AgreeingColumns):
-        columns = collection.fingerprints[verify.fingerprint][first]
+        evidence["columns"] = collection.fingerprints[verify.fingerprint][first]
     elif isinstance(verify, AgreeingBits):
-        bits = collection.fingerprints[verify.fingerprint][first]
-    elif isinstance(verify, ExactJaccard):
-        sets = _shingle_sets(collection, verify, first)
+        evidence["bits"] = collection.fingerprints[verify.fingerprint][first]
+    elif isinstance(verify, ExactJaccard) and collection.tokens is not None:
+        evidence.update(tokens=collection.tokens.chunks, rows=first, k=verify.k, rabin=verify.rabin)
     a, b, score, candidates, largest = _native.join(
         keys,
         active,
         predicate=rule.predicate,
         site_offsets=sites.offsets,
         sites=sites.values,
-        columns=columns,
-        bits=bits,
-        sets=sets,
         least=verify.least,
+        threads=threads,
+        **evidence,
     )
     return (a, b, score), RuleCounts(rule.name, candidates, len(a), largest)
-
-
-def _shingle_sets(collection: Collection, verify: ExactJaccard, first: Rows) -> pa.LargeListArray:
-    assert collection.tokens is not None
-    tokens = collection.tokens.take(pa.array(first)).combine_chunks()
-    return ShingleSet(verify.k, verify.rabin).compute(tokens)
 
 
 def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], npt.NDArray[np.int8]]:
