@@ -41,6 +41,8 @@ class Corpora:
     small: Path
     large: Path | None
     warc: Path
+    #: Bytes of HTML in it.
+    warc_bytes: int
     #: Text in Chinese, Japanese or Korean, and what it is.
     cjk: Path
 
@@ -59,10 +61,17 @@ def prepare(places: Places, plan: Plan) -> Corpora:
         limit = plan.large_bytes
         _make(large, lambda path: _write(path, _first(_enlarged(texts), limit)))
     warc, cjk = folder / "pages.warc.gz", folder / "cjk.jsonl"
-    _make(warc, lambda path: _write(path, _warc(_lines(html), plan.warc_bytes)))
+    _make(warc, lambda path: _write(path, _warc(_taken(html, plan.warc_bytes))))
     _make(cjk, lambda path: _write(path, _cjk(places, plan)))
     return Corpora(
-        _origin(places, plan), html, texts, small, large if plan.large_bytes is not None else None, warc, cjk
+        origin=_origin(places, plan),
+        html=html,
+        texts=texts,
+        small=small,
+        large=large if plan.large_bytes is not None else None,
+        warc=warc,
+        warc_bytes=sum(len(content) for _, content in _taken(html, plan.warc_bytes)),
+        cjk=cjk,
     )
 
 
@@ -158,24 +167,30 @@ def _first(lines: Iterable[bytes], limit: int) -> list[bytes]:
     return held
 
 
-def _warc(lines: Iterable[bytes], limit: int) -> Iterator[bytes]:
-    """A record a page, each compressed by itself as crawlers do."""
+def _taken(html: Path, limit: int) -> Iterator[tuple[str, bytes]]:
+    """Address and content of the first pages, up to so many bytes."""
     size = 0
-    for number, line in enumerate(lines):
+    for line in _lines(html):
         page = json.loads(line)
-        html = page["html"].encode("utf-8", "replace")
+        content = page["html"].encode("utf-8", "replace")
+        yield page["url"], content
+        size += len(content)
+        if size >= limit:
+            return
+
+
+def _warc(pages: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
+    """A record a page, each compressed by itself as crawlers do."""
+    for number, (url, html) in enumerate(pages):
         head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(html)}\r\n\r\n"
         block = head.encode() + html
         fields = (
             "WARC/1.1\r\nWARC-Type: response\r\n"
             f"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-{number:012x}>\r\n"
-            f"WARC-Target-URI: {page['url']}\r\nWARC-Date: 2006-03-01T00:00:00Z\r\n"
+            f"WARC-Target-URI: {url}\r\nWARC-Date: 2006-03-01T00:00:00Z\r\n"
             f"Content-Type: application/http;msgtype=response\r\nContent-Length: {len(block)}\r\n\r\n"
         )
         yield gzip.compress(fields.encode() + block + b"\r\n\r\n", 6, mtime=0)
-        size += len(html)
-        if size >= limit:
-            return
 
 
 def _cjk(places: Places, plan: Plan) -> Iterator[bytes]:

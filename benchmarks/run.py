@@ -55,6 +55,8 @@ def main() -> None:
     places = Places.from_environment(chosen.neardup)
     if not places.neardup.exists():
         raise SystemExit(f"there is no command {places.neardup}; build it first (make bench does)")
+    # Long runs are watched through pipes and log files.
+    sys.stdout.reconfigure(line_buffering=True)
     begun = time.monotonic()
     about = record.machine()
     if places.data is None:

@@ -97,12 +97,14 @@ def measure(
     return Run(seconds, cpu, peak, max(0.0, _busy_seconds() - busy - cpu), trouble)
 
 
-def alternate(sides: Mapping[str, Callable[[], Run]], rounds: int) -> dict[str, Summary]:
+def alternate(
+    sides: Mapping[str, Callable[[], Run]], rounds: int, say: Callable[[str], object] = print
+) -> dict[str, Summary]:
     """Every side ``rounds`` times, in turns; a side that failed is not tried again.
 
     >>> order = []
     >>> run = lambda name: lambda: order.append(name) or Run(1.0, 1.0, 0, 0.0)
-    >>> alternate({"ours": run("ours"), "peer": run("peer")}, 3)["ours"].median()
+    >>> alternate({"ours": run("ours"), "peer": run("peer")}, 3, say=len)["ours"].median()
     1.0
     >>> order
     ['ours', 'peer', 'peer', 'ours', 'ours', 'peer']
@@ -113,7 +115,7 @@ def alternate(sides: Mapping[str, Callable[[], Run]], rounds: int) -> dict[str, 
             if not any(run.trouble for run in runs[name]):
                 runs[name].append(sides[name]())
                 said = runs[name][-1]
-                print(f"  {name}: {said.trouble or f'{said.seconds:.2f} s'}", flush=True)
+                say(f"  {name}: {said.trouble or f'{said.seconds:.2f} s'}")
     return {name: Summary(tuple(done)) for name, done in runs.items()}
 
 
@@ -137,9 +139,9 @@ class _Watch(threading.Thread):
             self.cpu.update({process: seconds for process in tree if (seconds := _cpu(process)) is not None})
             self.peak = max(self.peak, resident)
             if resident > self.limit_bytes:
-                self._end(f"ended: more than {self.limit_bytes / 1e9:.0f} GB of memory")
+                self._end(f"ended: more than {self.limit_bytes / 1e9:g} GB of memory")
             elif time.perf_counter() - self.begun > self.limit_seconds:
-                self._end(f"ended: more than {self.limit_seconds:.0f} s")
+                self._end(f"ended: more than {self.limit_seconds:g} s")
 
     def _end(self, why: str) -> None:
         try:

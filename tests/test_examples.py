@@ -39,6 +39,6 @@ def test_example_runs(name: str, tmp_path: Path) -> None:
 def test_comparing_two_files(tmp_path: Path) -> None:
     for name in ("a.html", "b.html"):
         (tmp_path / name).write_text("<p>" + " ".join(f"word{number}" for number in range(50)))
-    command = [sys.executable, FOLDER / "compare_two_pages.py", "a.html", "b.html"]
+    command = [sys.executable, str(FOLDER / "compare_two_pages.py"), "a.html", "b.html"]
     done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=tmp_path)
     assert "exact             duplicates" in done.stdout, done.stderr

@@ -151,7 +151,7 @@ def test_a_reader_that_goes_away_is_no_failure(verb: str, tmp_path: Path, pages:
     started = subprocess.Popen([*PROGRAM, *call], stdout=writing, stderr=subprocess.PIPE)
     os.close(writing)
     if call[0] == "tokens":
-        assert os.read(reading, 5) in (b"word\n", b'{\n  "')
+        assert os.read(reading, 1) in (b"w", b"{")
     os.close(reading)
     assert started.communicate(timeout=30)[1] == b""
     assert started.returncode == 0
@@ -245,5 +245,5 @@ def test_progress_is_bars_on_a_terminal(fails: bool, tmp_path: Path, pages: Path
         assert "✓" not in told
         assert "line 11" in told
     else:
-        assert re.search(r"✓ reading .* 200 pages .*[kM]B .*[kM]B/s", told)
+        assert re.search(r"✓ reading .* 200 pages .*kB [\d.]+ MB/s", told)
         assert all(f"✓ {stage}" in told for stage in ("matching", "clustering", "writing"))

@@ -86,10 +86,10 @@ def commands() -> str:
 
 
 def verb_of(context: click.Context, verb: str) -> click.Command:
-    command = application.get_command(context, verb)  # type: ignore[attr-defined]
+    command = application.get_command(context, verb)
     if command is None or not command.help or not command.short_help:
         raise Undocumented(f"the verb {verb!r} has no help")
-    return command  # type: ignore[no-any-return]
+    return command
 
 
 def command_section(verb: str, command: click.Command) -> str:
@@ -122,13 +122,12 @@ def help_text(text: str) -> str:
 
 
 def option_row(verb: str, option: click.Option) -> tuple[str, str]:
-    told = option.help or texts.OPTIONS.get((verb, option.opts[0]))
-    if not told:
+    if not option.help:
         raise Undocumented(f"neardup {verb}: the option {option.opts[0]} has no help")
     names = ", ".join(sorted(option.opts + option.secondary_opts, key=len))
     if not option.is_flag:
         names += f" {option.metavar or value_text(option.type)}"
-    meaning = " ".join(told.split()).replace("  [default:", " [default:")
+    meaning = " ".join(option.help.split()).replace("  [default:", " [default:")
     default = option.default
     if option.required:
         meaning += " Required."
@@ -137,7 +136,7 @@ def option_row(verb: str, option: click.Option) -> tuple[str, str]:
     return code(names), meaning
 
 
-def value_text(kind: click.ParamType) -> str:
+def value_text(kind: object) -> str:
     if isinstance(kind, click.Choice):
         return "{" + ",".join(map(str, kind.choices)) + "}"
     if isinstance(kind, click.IntRange | click.types.IntParamType):

@@ -165,11 +165,3 @@ EXPLAINED: Final = {
     "minhash": "minhash.md",
     "site-aware": "combined.md",
 }
-
-#: Options whose own help says no more than their name.
-OPTIONS: Final = {
-    ("plan", "--threshold"): "The Jaccard similarity from which on pairs are to be found.",
-    ("plan", "--recall"): "The probability with which a pair exactly at the threshold is to be found.",
-    ("demo", "--pages"): "How many pages to generate.",
-    ("demo", "--seed"): "Another seed gives another web.",
-}

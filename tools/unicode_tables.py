@@ -19,6 +19,8 @@ BLOCK = 128
 LAST = 0x10FFFF
 # Scripts written without spaces: their runs give character bigrams.
 UNSPACED = {"Hani", "Hira", "Kana", "Thai", "Khmr", "Laoo", "Mymr"}
+# Of classes and of case. Anything else is a change of the fingerprint format.
+VERSIONS = ("18.0.0", "14.0.0")
 OTHER, WORD, UNSPACED_WORD, MARK, JOINER = range(5)
 NORMALISE, UPPER = 8, 16
 
@@ -45,8 +47,9 @@ def classify(point: int, seconds: set[int]) -> int:
     elif category[0] == "M":
         kind = MARK
     elif category[0] in "LN":
-        scripts = {script(char)} | set(script_extension(char))
-        kind = UNSPACED_WORD if scripts & UNSPACED else WORD
+        # A letter of no one script (the long-vowel mark) counts where all scripts that use it are unspaced.
+        unspaced = script(char) in UNSPACED or set(script_extension(char)) <= UNSPACED
+        kind = UNSPACED_WORD if unspaced else WORD
     else:
         kind = OTHER
     if ucd.combining(char) or point in seconds or ucd.normalize("NFC", char) != char:
@@ -69,6 +72,9 @@ def rows(values: list[int], width: int) -> str:
 
 
 def main() -> None:
+    versions = ucd.unidata_version, unicodedata.unidata_version
+    if versions != VERSIONS:
+        raise SystemExit(f"tables of Unicode {versions}, not {VERSIONS}: a new format, raise FORMAT_VERSION as well")
     seconds = composition_seconds()
     classes = [classify(point, seconds) for point in range(LAST + 1)]
     blocks: dict[tuple[int, ...], int] = {}

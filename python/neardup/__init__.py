@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from neardup.detectors import Detector, detectors, parse, plan
+    from neardup.detectors import Detector, parse, plan
     from neardup.engines import Settings
     from neardup.job import Result, dedup, find_duplicates, open_result
     from neardup.sources import Fields
@@ -27,7 +27,6 @@ _HOMES = {
     "Result": "neardup.job",
     "Settings": "neardup.engines",
     "dedup": "neardup.job",
-    "detectors": "neardup.detectors",
     "find_duplicates": "neardup.job",
     "open_result": "neardup.job",
     "parse": "neardup.detectors",
@@ -43,7 +42,6 @@ __all__ = [
     "Settings",
     "__version__",
     "dedup",
-    "detectors",
     "find_duplicates",
     "open_result",
     "parse",

@@ -6,8 +6,8 @@ from __future__ import annotations
 class NeardupError(Exception):
     """Base of all errors of neardup; the command line prints it without a traceback and exits with 1.
 
-    >>> str(NeardupError("no pages were read", where="crawl.warc.gz", hint="check the file's format"))
-    'no pages were read (crawl.warc.gz): check the file's format'
+    >>> str(NeardupError("no pages were read", where="crawl.warc.gz", hint="look into the file"))
+    'no pages were read (crawl.warc.gz): look into the file'
     """
 
     def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:

@@ -75,7 +75,6 @@ class Bars:
             TextColumn,
             TimeElapsedColumn,
             TimeRemainingColumn,
-            TransferSpeedColumn,
         )
 
         self._console = Console(stderr=True)
@@ -85,7 +84,7 @@ class Bars:
             BarColumn(bar_width=24),
             TextColumn("{task.fields[pages]}"),
             DownloadColumn(),
-            TransferSpeedColumn(),
+            TextColumn("{task.fields[rate]}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(compact=True),
         ]
@@ -102,13 +101,17 @@ class Bars:
         self._reads = stage == "reading"
         columns = self._columns if self._reads else self._short
         self._bar = self._make(*columns, console=self._console)
-        self._pages = 0
-        self._task = self._bar.add_task(stage, total=total_bytes, pages="")
+        self._pages = self._nbytes = 0
+        self._started = time.monotonic()
+        self._task = self._bar.add_task(stage, total=total_bytes, pages="", rate="")
         self._bar.start()
 
     def advance(self, pages: int, nbytes: int) -> None:
         self._pages += pages
-        self._bar.update(self._task, advance=nbytes, pages=f"{self._pages:,} pages")
+        self._nbytes += nbytes
+        # The mean since the stage began: rich's own rate needs two reports, and a short run makes only one.
+        rate = self._nbytes / 1e6 / max(time.monotonic() - self._started, 1e-3)
+        self._bar.update(self._task, advance=nbytes, pages=f"{self._pages:,} pages", rate=f"{rate:,.1f} MB/s")
 
     def end(self) -> None:
         if failing():

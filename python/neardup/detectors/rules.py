@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from neardup import _native
-from neardup.fingerprints import Bands, Fingerprint, FixedWidth, Projection, Supershingles
+from neardup.fingerprints import Fingerprint, FixedWidth, Projection, Supershingles
 
 Predicate = Literal["any", "same-site", "different-site"]
 
@@ -28,7 +28,7 @@ class SupershinglePairs:
 class SingleColumns:
     """Keys: each column of the fingerprint as it is."""
 
-    fingerprint: Supershingles | Bands
+    fingerprint: Fingerprint
 
     def of(self, values: FixedWidth) -> FixedWidth:
         return values
