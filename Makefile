@@ -1,5 +1,5 @@
 # Everything sets itself up: a virtual environment in .venv, the build, then the target's own work.
-# make demo | test | wheel | docs-reference | clean
+# make demo | test | wheel | reference | bench | bench-quick | bench-kernels | clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +8,7 @@ SOURCES := $(shell find crates python/neardup -name '*.rs' -o -name '*.toml') Ca
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-python lint types wheel clean
+.PHONY: demo test test-rust test-python lint types reference wheel clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,11 @@ lint: $(VENV)/.installed
 types: $(VENV)/.built
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest neardup._native --mypy-config-file pyproject.toml
+
+# The generated reference, and the outputs shown in README and docs, written anew.
+reference: $(VENV)/.built
+	$(BIN)/python tools/reference.py
+	$(BIN)/python tools/transcripts.py README.md $$(find docs -name '*.md' -not -path 'docs/reference/*' | sort)
 
 wheel: $(VENV)/.installed
 	$(BIN)/maturin build --release --out dist

@@ -34,7 +34,7 @@ def machine() -> dict[str, Any]:
         "processor": processor,
         "cores": len(os.sched_getaffinity(0)),
         "memory_gb": round(machine_memory() / 1e9, 1),
-        "system": f"{platform.system()} {platform.release()}",
+        "system": f"{platform.system()} {platform.release().split('-')[0]}",
         "load_before": round(os.getloadavg()[0], 2),
     }
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +22,18 @@ import pytest
 
 PROGRAM = [sys.executable, "-m", "neardup"]
 LATIN = "caf\xe9 cr\xe8me br\xfbl\xe9e ".encode("latin-1") * 10
+
+# A small process between the tests and the program, for the memory of a process is counted from that of the one
+# that started it: runs the rest of its arguments, and prints the exit code and the peak resident bytes. Its first
+# argument is the size from which on files cannot grow, or 0.
+LAUNCHER = """
+import resource, subprocess, sys
+if limit := int(sys.argv[1]):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+code = subprocess.call(sys.argv[2:], stdout=sys.stderr)
+unit = 1 if sys.platform == "darwin" else 1024
+print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit)
+"""
 
 
 @dataclass(frozen=True)
@@ -48,14 +59,12 @@ Dedup = Callable[..., Ended]
 def dedup(tmp_path: Path) -> Dedup:
     """Runs ``neardup dedup`` as a process of its own, into the folder ``out``."""
 
-    def call(*args: str | Path, out: Path = tmp_path / "out", **options: Any) -> Ended:
+    def call(*args: str | Path, out: Path = tmp_path / "out", file_bytes: int = 0) -> Ended:
         command = [*PROGRAM, "dedup", *map(str, args), "--out", str(out), "--quiet", "--overwrite"]
-        log = tmp_path / "errors.txt"
-        with log.open("wb") as errors:
-            process = subprocess.Popen(command, stdout=errors, stderr=errors, **options)
-            _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = code = os.waitstatus_to_exitcode(status)
-        said = log.read_text(encoding="utf-8", errors="replace")
+        launch = [sys.executable, "-SE", "-c", LAUNCHER, str(file_bytes), *command]
+        ended = subprocess.run(launch, capture_output=True, timeout=120)
+        code, peak = map(int, ended.stdout.split())
+        said = ended.stderr.decode("utf-8", "replace")
         assert "Traceback" not in said
         assert "unexpected" not in said
         assert "panicked" not in said
@@ -63,12 +72,12 @@ def dedup(tmp_path: Path) -> Dedup:
         if code:
             assert said.startswith("neardup: ")
             assert not (out / "run.json").exists()
-            return Ended(code, said, usage.ru_maxrss * 1024, {}, [])
+            return Ended(code, said, peak, {}, [])
         assert said == ""
         report = json.loads((out / "run.json").read_text(encoding="utf-8"))
         pages = pq.read_table(out / "pages.parquet").to_pylist()
         assert len(pages) == report["counts"]["pages"]
-        return Ended(code, said, usage.ru_maxrss * 1024, report, pages)
+        return Ended(code, said, peak, report, pages)
 
     return call
 
@@ -143,7 +152,7 @@ def cut_page(folder: Path) -> Path:
     return folder / "tree"
 
 
-BROKEN = {
+BROKEN: dict[Callable[[Path], Path], tuple[int | None, str, str]] = {
     # what is made: pages that are read, the place named, and a word of the reason
     cut_jsonl: (None, "line 1", "ends inside a gzip member"),
     cut_warc: (9, "offset ", "ends inside a gzip member"),
@@ -205,7 +214,9 @@ def test_nul_bytes(tmp_path: Path, dedup: Dedup) -> None:
     (tmp_path / "a.html").write_bytes(b"<p>one\0two thr\0ee " * 20)
     (tmp_path / "b.txt").write_bytes(b"one\0two thr\0ee " * 20)
     (tmp_path / "c.jsonl").write_bytes(
-        b'{"id": "escaped", "text": "one\\u0000two"}\n{"id": "raw", "text": "one\0two"}\n{"id": "i\\u0000d", "text": "x"}\n'
+        b'{"id": "escaped", "text": "one\\u0000two"}\n'
+        b'{"id": "raw", "text": "one\0two"}\n'
+        b'{"id": "i\\u0000d", "text": "x"}\n'
     )
     done = dedup(tmp_path / "a.html", tmp_path / "b.txt", tmp_path / "c.jsonl")
     assert done.code == 0
@@ -384,12 +395,8 @@ def test_a_full_disk(write: bool, small_disk: Path, tmp_path: Path, dedup: Dedup
 
 def test_a_file_larger_than_allowed(tmp_path: Path, dedup: Dedup) -> None:
     """What a full disk is to those who cannot mount one."""
-
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
     (tmp_path / "in.jsonl").write_bytes(b"".join(lines(1000)))
-    done = dedup(tmp_path / "in.jsonl", preexec_fn=limit)
+    done = dedup(tmp_path / "in.jsonl", file_bytes=4096)
     assert done.code == 1
     assert "File too large" in done.errors
     assert str(tmp_path / "out") in done.errors

@@ -168,7 +168,7 @@ def test_what_cannot_be_done_exits_with_1_and_says_where(
     (damaged / "pairs.parquet").write_bytes(b"junk")
     bad_page = tmp_path / "bad.html.gz"
     bad_page.write_bytes(b"\x1f\x8b\x08\0 this is not gzip")
-    for arguments, expected in (
+    calls: list[tuple[list[str | Path], str]] = [
         (["dedup", tmp_path / "none.jsonl", "-o", tmp_path / "out"], "none.jsonl"),
         (["dedup", tmp_path / "no*ne", "-o", tmp_path / "out"], "nothing matches"),
         (["show", tmp_path], "run.json"),
@@ -177,7 +177,8 @@ def test_what_cannot_be_done_exits_with_1_and_says_where(
         (["tokens", tmp_path], "directory"),
         (["tokens", bad_page], "damaged gzip"),
         (["demo", "--out", texts], "texts.jsonl"),
-    ):  # fmt: skip
+    ]
+    for arguments, expected in calls:
         code, out, said = told(*arguments, monkeypatch=monkeypatch)
         assert (code, out) == (1, ""), arguments
         assert said.startswith("neardup: ")

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.local import stages
@@ -297,6 +298,12 @@ def open_result(folder: str | os.PathLike[str]) -> Result:
         raise _damaged(path / "run.json", error) from None
     if not isinstance(report, dict) or not {"format", "counts", "input", "settings"} <= report.keys():
         raise FormatError("not the run.json of a dedup run", where=str(path / "run.json"))
+    if report["format"] != _native.FORMAT_VERSION:
+        raise FormatError(
+            f"written in fingerprint format {report['format']}, this is format {_native.FORMAT_VERSION}",
+            where=str(path),
+            hint="run neardup dedup again with this version",
+        )
     tables = []
     for name in ("pages", "pairs", "clusters"):
         try:

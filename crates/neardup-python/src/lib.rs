@@ -19,7 +19,7 @@ mod _native {
     #[pymodule_export]
     use crate::fingerprints::{minima, minima_keys, pairs_of_keys, pieces, projections, shingle_sets};
     #[pymodule_export]
-    use crate::pages::{links, parse_jsonl, read_pages, site_of, terms};
+    use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms};
     #[pymodule_export]
     use crate::pairs::{
         agreeing_bits, components, direct_removal, equal_columns, identity_sets, jaccard, join,

@@ -182,6 +182,12 @@ pub fn links<'py>(
     Ok((own.into_pyarray(py), targets.into_pyarray(py)))
 }
 
+/// How many line ends a block has.
+#[pyfunction]
+pub fn count_lines(py: Python<'_>, block: PyBackedBytes) -> usize {
+    detached(py, || memchr::memchr_iter(b'\n', &block).count())
+}
+
 /// The site of a URL, or None.
 #[pyfunction]
 #[pyo3(signature = (url, *, site_rule="registrable"))]

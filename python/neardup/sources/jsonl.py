@@ -10,11 +10,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup import _native
 from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped, page_too_long
@@ -102,12 +103,39 @@ class JsonLines:
         """The file cut at line ends, and what had to be passed over."""
         with self.place.open() as raw:
             unpacked = Unpacked(raw)
-            yield from _Cutter(self.place, unpacked).cut()
+            if unpacked.compression == "none" and self.place.is_local:
+                yield from self._plain_blocks(raw)
+            else:
+                yield from _Cutter(self.place, unpacked).cut()
+
+    def _plain_blocks(self, raw: BinaryIO) -> Iterator[Block]:
+        """A plain file: a block is read, cut behind its last line end, and reading goes on from there."""
+        start = line = 0
+        size = BATCH_BYTES
+        while True:
+            raw.seek(start)
+            data = raw.read(size)
+            if not data:
+                return
+            end = data.rfind(b"\n") + 1 if len(data) == size else len(data)
+            if end == 0 and size < LINE_BYTES:
+                size *= 2
+                continue
+            if end == 0:
+                end = _behind_line(raw, size)
+                reason = f"a line of more than {LINE_BYTES >> 20} MiB"
+                yield Block(end, b"", line, None, Skipped(self.place.name, f"line {line + 1}", reason))
+                line += 1
+            else:
+                block = data if end == len(data) else data[:end]
+                bom = len(_BOM) if start == 0 and block.startswith(_BOM) else 0
+                yield Block(end, block[bom:] if bom else block, line, start + bom)
+                line += _native.count_lines(block)
+            start += end
+            size = BATCH_BYTES
 
     def load(self, block: Block) -> Loaded:
         """The pages of a block; a page's ``record`` is the number of its line in the file, from 0."""
-        from neardup import _native
-
         source, first = self.place.name, block.first_line
         rows, bad = _native.parse_jsonl(block.data, *self.fields.names())
         wrong: list[tuple[Any, str]] = list(bad)
@@ -124,6 +152,16 @@ class JsonLines:
             columns["length"] = rows["length"]
         skipped = [Skipped(source, f"line {first + line + 1}", reason) for line, reason in sorted(wrong)]
         return Loaded(build_pages(columns, source, rows.num_rows), skipped)
+
+
+def _behind_line(raw: BinaryIO, size: int) -> int:
+    """How long the line is of which ``size`` bytes were just read, its end included."""
+    while data := raw.read(BATCH_BYTES):
+        end = data.find(b"\n") + 1
+        if end:
+            return size + end
+        size += len(data)
+    return size
 
 
 class _Cutter:
@@ -181,7 +219,7 @@ class _Cutter:
         if self._start == 0 and data.startswith(_BOM):
             data, self._start = data[len(_BOM) :], len(_BOM)
         yield Block(self._used(), data, self._lines, self._start if self._seekable else None)
-        self._lines += data.count(b"\n")
+        self._lines += _native.count_lines(data)
         self._start += len(data)
         self._whole, self._whole_size = [], 0
 
