@@ -29,6 +29,7 @@ LAYERS = [
     {"sinks"},
     {"graph"},
     {"engines"},
+    {"results"},
     {"job"},
     {"comparison"},
     {"index"},

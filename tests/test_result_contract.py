@@ -161,7 +161,7 @@ def test_what_the_report_says(folder: Path, jsonl: Path) -> None:
         "kept": sum(page["kept"] for page in pages),
         "removed": sum(not page["kept"] for page in pages),
         "repeated_ids": 0,
-        "replaced_characters": 0,
+        "wrong_charset": 0,
         "skipped": 0,
         "ignored": 0,
     }

@@ -86,6 +86,10 @@ SETTINGS: Final = {
         "--max-pairs",
         "All accepted pairs are held while they are at most this many times the pages; beyond, the spanning forest.",
     ),
+    "commit_every": (
+        "",
+        "Seconds between two commits to the scratch folder: what a killed run may have to do again.",
+    ),
 }
 
 READING: Final = {

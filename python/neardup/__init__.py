@@ -15,7 +15,8 @@ from neardup.version import VERSION as __version__
 if TYPE_CHECKING:
     from neardup.detectors import Detector, parse, plan
     from neardup.engines import Settings
-    from neardup.job import Result, dedup, find_duplicates, open_result
+    from neardup.job import dedup, find_duplicates
+    from neardup.results import Result, open_result
     from neardup.sources import Fields
     from neardup.text import Reading, terms
 
@@ -24,11 +25,11 @@ _HOMES = {
     "Detector": "neardup.detectors",
     "Fields": "neardup.sources",
     "Reading": "neardup.text",
-    "Result": "neardup.job",
+    "Result": "neardup.results",
     "Settings": "neardup.engines",
     "dedup": "neardup.job",
     "find_duplicates": "neardup.job",
-    "open_result": "neardup.job",
+    "open_result": "neardup.results",
     "parse": "neardup.detectors",
     "plan": "neardup.detectors",
     "terms": "neardup.text",

@@ -25,6 +25,14 @@ impl Components {
         page
     }
 
+    /// The same, leaving everything as it is: for several threads at a time.
+    pub fn root(&self, mut page: u32) -> u32 {
+        while self.parent[page as usize] != page {
+            page = self.parent[page as usize];
+        }
+        page
+    }
+
     /// Joins two components; false if they were one already.
     pub fn join(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.find(a), self.find(b));

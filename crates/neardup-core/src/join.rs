@@ -6,7 +6,12 @@
 //! *first* shared key column (and smallest shared site, where the rule is for pairs on one site), which costs a few
 //! comparisons and no memory. Buckets are worked on in parallel; the result is sorted, so threads leave no trace.
 //!
-//! Cost: sorting n·w entries, then one verification a candidate pair; pairs that are rejected are never stored.
+//! Cost: sorting n·w entries, then one verification a candidate pair; pairs that are rejected are never stored. A
+//! bucket of s pages makes s²/2 candidates, so those beyond a [`Limits`] are left, named, to [`crate::hot`]. Buckets are
+//! taken up from the smallest on, in slices, and only between slices is it asked whether a limit is passed: which
+//! buckets are left does not depend on threads.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -97,12 +102,37 @@ pub struct Joined {
     pub candidates: u64,
     /// Pages in the fullest bucket.
     pub largest_bucket: u64,
+    /// The buckets that were left, as places in the sorted entries.
+    pub hot: Vec<Range<usize>>,
 }
 
+/// How far buckets are joined exhaustively.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Entries of a bucket.
+    pub bucket: usize,
+    /// Accepted pairs in all.
+    pub accepted: u64,
+    /// Pairs of all buckets together, whether or not they turn out to be taken up in another.
+    pub possible: u64,
+}
+
+impl Limits {
+    /// Every pair of every bucket.
+    pub const NONE: Limits = Limits { bucket: usize::MAX, accepted: u64::MAX, possible: u64::MAX };
+
+    /// Possible pairs of one slice: small enough to stay near the limits, large enough to keep threads busy.
+    fn slice(&self) -> u64 {
+        (self.accepted.min(self.possible) / 4).max(SMALLEST_SLICE)
+    }
+}
+
+const SMALLEST_SLICE: u64 = 1 << 20;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
-    key: u64,
-    page: u32,
+pub(crate) struct Entry {
+    pub(crate) key: u64,
+    pub(crate) page: u32,
 }
 
 /// The entries of all pages that share a key with another, sorted by key.
@@ -137,56 +167,106 @@ impl<'a> Buckets<'a> {
 
     /// Verifies every candidate pair.
     pub fn join(&self, verifier: &impl Verify) -> Joined {
-        join_buckets(self.keys, self.predicate, &self.entries, verifier)
+        self.join_within(verifier, Limits::NONE)
     }
+
+    /// Verifies every candidate pair of the buckets within the limits, and names the others.
+    pub fn join_within(&self, verifier: &impl Verify, limits: Limits) -> Joined {
+        let mut joined = Joined::default();
+        let mut ordinary: Vec<Range<usize>> = Vec::new();
+        let mut start = 0;
+        for bucket in self.entries.chunk_by(|a, b| a.key == b.key) {
+            let range = start..start + bucket.len();
+            start = range.end;
+            joined.largest_bucket = joined.largest_bucket.max(bucket.len() as u64);
+            if bucket.len() > limits.bucket { &mut joined.hot } else { &mut ordinary }.push(range);
+        }
+        let total: u64 = ordinary.iter().map(possible).sum();
+        if total > limits.slice() {
+            ordinary.sort_by_key(|bucket| bucket.len());
+        }
+        let (mut next, mut begun) = (0, 0);
+        while next < ordinary.len() {
+            if joined.pairs.len() as u64 > limits.accepted || begun > limits.possible {
+                joined.hot.extend_from_slice(&ordinary[next..]);
+                break;
+            }
+            let (first, mut slice) = (next, 0);
+            while next < ordinary.len() && slice < limits.slice() {
+                slice += possible(&ordinary[next]);
+                next += 1;
+            }
+            begun += slice;
+            self.join_exhaustively(&ordinary[first..next], verifier, &mut joined);
+        }
+        joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+        joined.hot.sort_unstable_by_key(|bucket| bucket.start);
+        joined
+    }
+
+    fn join_exhaustively(&self, buckets: &[Range<usize>], verifier: &impl Verify, joined: &mut Joined) {
+        // A row of a bucket is one page against all behind it: the unit of work, so that one huge bucket is shared out.
+        let rows = buckets.par_iter().flat_map(|bucket| {
+            let bucket = &self.entries[bucket.clone()];
+            (0..bucket.len() - 1).into_par_iter().map(move |at| (bucket, at))
+        });
+        let (mut pairs, candidates) = rows
+            .fold(
+                || (Vec::new(), 0u64),
+                |(mut pairs, mut candidates), (bucket, at)| {
+                    let Entry { key, page: a } = bucket[at];
+                    for &Entry { page: b, .. } in &bucket[at + 1..] {
+                        if a != b && self.takes_up(key, a, b) {
+                            candidates += 1;
+                            if let Some(score) = verifier.score(a, b) {
+                                pairs.push(Pair { a, b, score });
+                            }
+                        }
+                    }
+                    (pairs, candidates)
+                },
+            )
+            .reduce(
+                || (Vec::new(), 0),
+                |(mut a, m), (mut b, n)| {
+                    if a.len() < b.len() {
+                        std::mem::swap(&mut a, &mut b);
+                    }
+                    a.append(&mut b);
+                    (a, m + n)
+                },
+            );
+        joined.pairs.append(&mut pairs);
+        joined.candidates += candidates;
+    }
+
+    /// The key of a bucket and its pages, ascending, each once.
+    pub(crate) fn bucket(&self, range: &Range<usize>) -> (u64, Vec<u32>) {
+        let entries = &self.entries[range.clone()];
+        let mut pages: Vec<u32> = entries.iter().map(|entry| entry.page).collect();
+        pages.dedup();
+        (entries[0].key, pages)
+    }
+
+    pub fn pages(&self) -> usize {
+        self.keys.pages()
+    }
+
+    /// Whether the bucket of this key is the one that handles the pair, and the predicate holds.
+    #[inline(always)]
+    pub(crate) fn takes_up(&self, key: u64, a: u32, b: u32) -> bool {
+        takes_up(self.keys, self.predicate, key, a, b)
+    }
+}
+
+fn possible(bucket: &Range<usize>) -> u64 {
+    let pages = bucket.len() as u64;
+    pages * (pages - 1) / 2
 }
 
 /// Finds and verifies the pairs; pages whose `active` flag is false take no part.
 pub fn join(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>, verifier: &impl Verify) -> Joined {
     Buckets::new(keys, active, predicate).join(verifier)
-}
-
-fn join_buckets(
-    keys: Keys<'_>,
-    predicate: Predicate<'_>,
-    entries: &[Entry],
-    verifier: &impl Verify,
-) -> Joined {
-    let buckets: Vec<&[Entry]> = entries.chunk_by(|a, b| a.key == b.key).collect();
-    let largest_bucket = buckets.iter().map(|bucket| bucket.len() as u64).max().unwrap_or(0);
-    // A row of a bucket is one page against all behind it: the unit of work, so that one huge bucket is shared out.
-    let found = buckets
-        .par_iter()
-        .flat_map(|bucket| (0..bucket.len() - 1).into_par_iter().map(move |at| (*bucket, at)));
-    let (mut pairs, candidates) = found
-        .fold(
-            || (Vec::new(), 0u64),
-            |(mut pairs, mut candidates), (bucket, at)| {
-                let key = bucket[at].key;
-                let a = bucket[at].page;
-                for &Entry { page: b, .. } in &bucket[at + 1..] {
-                    if a != b && takes_up(keys, predicate, key, a, b) {
-                        candidates += 1;
-                        if let Some(score) = verifier.score(a, b) {
-                            pairs.push(Pair { a, b, score });
-                        }
-                    }
-                }
-                (pairs, candidates)
-            },
-        )
-        .reduce(
-            || (Vec::new(), 0),
-            |(mut a, m), (mut b, n)| {
-                if a.len() < b.len() {
-                    std::mem::swap(&mut a, &mut b);
-                }
-                a.append(&mut b);
-                (a, m + n)
-            },
-        );
-    pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
-    Joined { pairs, candidates, largest_bucket }
 }
 
 /// Mixed into a key so that only pages of one site meet.
@@ -212,7 +292,6 @@ fn entries(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>) -> Vec<Ent
     entries
 }
 
-/// Whether this bucket is the one that handles the pair, and the predicate holds.
 #[inline(always)]
 fn takes_up(keys: Keys<'_>, predicate: Predicate<'_>, key: u64, a: u32, b: u32) -> bool {
     let first = keys.of(a).iter().zip(keys.of(b)).find(|(a, b)| a == b).map(|(&key, _)| key);

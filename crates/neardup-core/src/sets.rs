@@ -26,6 +26,10 @@ impl Parity {
         Parity(bits)
     }
 
+    pub fn words(&self) -> &[u64] {
+        &self.0
+    }
+
     /// At least so many elements are in one of the two sets only.
     #[inline(always)]
     pub fn differences(&self, other: &Parity) -> usize {

@@ -264,10 +264,9 @@ impl<'a> Schemes<'a> {
                 return Some(url_end(text, self.next));
             }
         }
-        let is_www = end - start == 3
-            && self.bytes.get(end) == Some(&b'.')
-            && self.bytes[start..end].eq_ignore_ascii_case(b"www");
-        is_www.then(|| url_end(text, end))
+        // One branch that is nearly never taken; asking for three letters first would be a coin toss.
+        let may_be_www = (end - start == 3) & (self.bytes.get(end) == Some(&b'.'));
+        (may_be_www && self.bytes[start..end].eq_ignore_ascii_case(b"www")).then(|| url_end(text, end))
     }
 }
 

@@ -156,7 +156,7 @@ pub fn terms(
     }))
 }
 
-/// (own, targets): hashes of each page's URL (0: none), and of what the pages link to, each target once a page.
+/// (own, targets): hashes of each page's URL (0: none), and lists of what each page links to, each target once.
 #[pyfunction]
 pub fn links<'py>(
     py: Python<'py>,
@@ -164,10 +164,10 @@ pub fn links<'py>(
     html: PyArray,
     charset: PyArray,
     url: PyArray,
-) -> PyResult<(Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>)> {
+) -> PyResult<(Bound<'py, PyArray1<u64>>, Bound<'py, PyAny>)> {
     let pages = Pages::new(&content, &html, &charset, &url)?;
-    let (own, targets) = detached(py, || {
-        let (mut own, mut targets) = (Vec::new(), Vec::new());
+    let (own, offsets, targets) = detached(py, || {
+        let (mut own, mut offsets, mut targets) = (Vec::new(), vec![0i64], Vec::new());
         for page in pages.iter() {
             let url = page.url.and_then(|url| url::Url::parse(url.trim()).ok());
             own.push(url.as_ref().map_or(0, |url| fold_term(normalised(url).as_bytes())));
@@ -176,10 +176,11 @@ pub fn links<'py>(
                 let found = html_links(&decoded.text, url.as_ref());
                 targets.extend(found.iter().map(|target| fold_term(target.as_bytes())));
             }
+            offsets.push(targets.len() as i64);
         }
-        (own, targets)
+        (own, offsets, targets)
     });
-    Ok((own.into_pyarray(py), targets.into_pyarray(py)))
+    Ok((own.into_pyarray(py), pyarrow(py, list_array(offsets, targets)?)?))
 }
 
 /// How many line ends a block has.

@@ -119,7 +119,7 @@ pub fn join<'py>(
         Verifier::Everything(Everything)
     };
     let pool = thread_pool(threads)?;
-    let Joined { pairs, candidates, largest_bucket } = detached(py, || {
+    let Joined { pairs, candidates, largest_bucket, .. } = detached(py, || {
         pool.install(|| {
             let buckets = Buckets::new(keys, active, predicate);
             match verifier {

@@ -47,7 +47,7 @@ def command(
         raise click.UsageError("standard input holds one page, not two")
     settings = Settings(reading=reading_of(options))
     if folder is not None:
-        from neardup.job import fetch_pages
+        from neardup.results import fetch_pages
 
         found = compare_batch(fetch_pages(folder, [a, b]), settings=settings, judges=judges)
     else:

@@ -36,6 +36,8 @@ from neardup.cli.options import fields_of, input_options, reading_of, reading_op
     help="Also write the pages, in the format they came in: those that stay, or all with added columns.",
 )  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace an earlier result of the same name.")
+@click.option("--resume", is_flag=True, help="Go on where a stopped run of the same input and detector left off.")
+@click.option("--scratch", metavar="DIR", help="Where to commit what is done.  [default: beside the result]")
 @click.option("--strict", is_flag=True, help="End the run at the first record that cannot be read.")
 @click.option(
     "--max-pairs", type=click.IntRange(min=1), default=100, show_default=True, metavar="N",
@@ -80,6 +82,8 @@ def command(inputs: tuple[str, ...], out: str, quiet: bool, as_json: bool, **opt
         format=options["format_"],
         write=options["write"],
         overwrite=options["overwrite"],
+        scratch=options["scratch"],
+        resume=options["resume"],
         progress=display(quiet or as_json),
     )
     if as_json:

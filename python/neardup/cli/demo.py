@@ -10,7 +10,7 @@ import click
 from neardup.errors import OutputError
 
 if TYPE_CHECKING:
-    from neardup.job import Result
+    from neardup.results import Result
     from neardup.testing import Web
 
 

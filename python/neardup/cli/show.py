@@ -17,7 +17,7 @@ def command(folder: str, as_json: bool, largest: int) -> None:
       neardup show result --json
     """
     from neardup.cli.summary import print_json, print_summary
-    from neardup.job import open_result
+    from neardup.results import open_result
 
     result = open_result(folder)
     if as_json:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neardup.cli.printable import printable
-from neardup.job import Result
+from neardup.results import Result
 
 
 def print_json(value: Any) -> None:

@@ -2,15 +2,18 @@
 
 One thread takes chunks off the source; workers load them, read their pages into tokens and compute fingerprints, with
 the GIL released; results are taken in order. Only a few chunks are under way at a time, and a page's text is dropped
-as soon as its fingerprints are there.
+as soon as its fingerprints are there. Now and then what was done is committed to the scratch folder; a run that goes
+on takes those chunks off the source without loading them.
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
+import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -18,24 +21,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.detectors import Detector
-from neardup.engines.links import LinkCounts, page_links
+from neardup.engines.links import count_links, page_links
+from neardup.engines.parts import KEPT, Part, Tally, fixed_width_column, fixed_width_values, numbers
 from neardup.engines.progress import Progress
+from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
 from neardup.errors import InputError
 from neardup.fingerprints import Fingerprint, FixedWidth
-from neardup.page import Skipped
 from neardup.sources import Chunk, Source
 from neardup.text import read
-
-#: What is kept of each page besides fingerprints.
-_KEPT = ("id", "url", "date", "source", "record", "offset", "length")
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
     """Every page of the input, in input order, without its text."""
 
-    #: The columns of ``_KEPT``, ``title``, ``site`` and ``tokens`` (how many).
+    #: The columns of ``KEPT``, ``title``, ``site`` and ``tokens`` (how many).
     pages: pa.Table
     identity: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]
     fingerprints: dict[Fingerprint, FixedWidth]
@@ -43,26 +44,7 @@ class Collection:
     tokens: pa.ChunkedArray | None
     #: How many other pages link to each page, where the keep policy asks for it.
     links: npt.NDArray[np.int64] | None
-    skipped: list[Skipped]
-    ignored: dict[str, int]
-    #: Pages with bytes that did not fit their encoding.
-    replaced: int
-    nbytes: int
-
-
-@dataclass(slots=True)
-class _Part:
-    """One chunk, done."""
-
-    pages: pa.RecordBatch
-    identity: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]
-    fingerprints: list[FixedWidth]
-    tokens: pa.LargeListArray | None
-    links: LinkCounts | None
-    skipped: list[Skipped]
-    ignored: dict[str, int]
-    replaced: int
-    nbytes: int
+    tally: Tally
 
 
 @dataclass(slots=True)
@@ -76,49 +58,65 @@ class _Worker:
     def __post_init__(self) -> None:
         self.fingerprints = self.detector.fingerprints()
 
-    def __call__(self, chunk: Chunk) -> _Part:
+    def __call__(self, chunk: Chunk) -> Part:
         loaded = chunk.load()
         pages = loaded.pages
         page_tokens = read(pages, self.settings.reading)
         tokens = page_tokens.tokens
-        kept = {name: pages.column(name) for name in _KEPT}
-        kept["title"], kept["site"] = page_tokens.title, page_tokens.site
-        kept["tokens"] = pc.list_value_length(tokens)
-        return _Part(
-            pages=pa.RecordBatch.from_pydict(kept),
-            identity=(page_tokens.identity_high, page_tokens.identity_low),
-            fingerprints=[fingerprint.compute(tokens) for fingerprint in self.fingerprints],
-            tokens=tokens if self.detector.needs_tokens() else None,
-            links=page_links(pages) if self.settings.keep == "most-linked" else None,
-            skipped=loaded.skipped,
-            ignored=loaded.ignored,
-            replaced=int(page_tokens.replaced.sum()),
-            nbytes=chunk.nbytes,
-        )
+        columns = {name: pages.column(name) for name in KEPT}
+        columns["title"], columns["site"] = page_tokens.title, page_tokens.site
+        columns["tokens"] = pc.list_value_length(tokens)
+        columns["identity_high"] = pa.array(page_tokens.identity_high)
+        columns["identity_low"] = pa.array(page_tokens.identity_low)
+        for number, fingerprint in enumerate(self.fingerprints):
+            columns[f"fingerprint_{number}"] = fixed_width_column(fingerprint.compute(tokens))
+        if self.detector.needs_tokens():
+            columns["token_lists"] = tokens
+        if self.settings.keep == "most-linked":
+            columns["own_url"], columns["links"] = page_links(pages)
+        replaced = int(page_tokens.replaced.sum())
+        tally = Tally(1, chunk.nbytes, replaced, loaded.skipped, loaded.ignored)
+        return Part(pa.RecordBatch.from_pydict(columns), tally)
 
 
-def collect(source: Source, detector: Detector, settings: Settings, progress: Progress) -> Collection:
-    """Reads the whole source."""
+def collect(
+    source: Source,
+    detector: Detector,
+    settings: Settings,
+    progress: Progress,
+    scratch: Scratch | None = None,
+) -> Collection:
+    """Reads the whole source, going on behind what the scratch folder holds already."""
     worker = _Worker(detector, settings)
-    parts = []
-    for part in _in_order(source, worker, settings.workers):
-        if settings.strict and part.skipped:
-            bad = part.skipped[0]
+    parts: list[Part] = []
+    for number in range(len(scratch.tallies) if scratch is not None else 0):
+        assert scratch is not None
+        parts.append(scratch.load(number))
+        progress.advance(parts[-1].rows.num_rows, parts[-1].tally.nbytes)
+    done = scratch.chunks if scratch is not None else 0
+    uncommitted = len(parts)
+    committed_at = time.monotonic()
+    for part in _in_order(islice(source.chunks(), done, None), worker, settings.workers):
+        if settings.strict and part.tally.skipped:
+            bad = part.tally.skipped[0]
             raise InputError(
                 f"a record cannot be read: {bad.reason}",
                 where=f"{bad.source}, {bad.position}",
                 hint="mend it, or run without --strict to skip such records",
             )
-        progress.advance(part.pages.num_rows, part.nbytes)
+        progress.advance(part.rows.num_rows, part.tally.nbytes)
         parts.append(part)
-    return _assemble(parts, worker.fingerprints, settings)
+        if scratch is not None and time.monotonic() - committed_at >= settings.commit_every:
+            scratch.commit(parts[uncommitted:])
+            uncommitted, committed_at = len(parts), time.monotonic()
+    return _assemble(parts, worker.fingerprints)
 
 
-def _in_order(source: Source, worker: _Worker, threads: int) -> Iterator[_Part]:
+def _in_order(chunks: Iterator[Chunk], worker: _Worker, threads: int) -> Iterator[Part]:
     pool = ThreadPoolExecutor(threads, thread_name_prefix="neardup")
-    under_way: deque[Future[_Part]] = deque()
+    under_way: deque[Future[Part]] = deque()
     try:
-        for chunk in source.chunks():
+        for chunk in chunks:
             under_way.append(pool.submit(worker, chunk))
             if len(under_way) > threads + 1:
                 yield under_way.popleft().result()
@@ -128,38 +126,30 @@ def _in_order(source: Source, worker: _Worker, threads: int) -> Iterator[_Part]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _assemble(parts: list[_Part], fingerprints: tuple[Fingerprint, ...], settings: Settings) -> Collection:
-    filled = [part for part in parts if part.pages.num_rows]
-    ignored: Counter[str] = Counter()
-    for part in parts:
-        ignored.update(part.ignored)
-    if not filled:
-        raise InputError("no pages were found in the input", hint=_why_none(parts, ignored))
-
-    def joined(column: int) -> npt.NDArray[np.uint64]:
-        return np.concatenate([part.identity[column] for part in filled])
-
-    rows = [np.concatenate([part.fingerprints[at] for part in filled]) for at in range(len(fingerprints))]
-    tokens = [part.tokens for part in filled if part.tokens is not None]
-    links = [part.links for part in filled if part.links is not None]
+def _assemble(parts: list[Part], fingerprints: tuple[Fingerprint, ...]) -> Collection:
+    tally = Tally.total([part.tally for part in parts])
+    batches = [part.rows for part in parts if part.rows.num_rows]
+    if not batches:
+        raise InputError("no pages were found in the input", hint=_why_none(tally))
+    names = batches[0].schema.names
+    linked = "links" in names
     return Collection(
-        pages=pa.Table.from_batches([part.pages for part in filled]),
-        identity=(joined(0), joined(1)),
-        fingerprints=dict(zip(fingerprints, rows, strict=True)),
-        tokens=pa.chunked_array(tokens) if tokens else None,
-        links=LinkCounts.total(links) if links else None,
-        skipped=[bad for part in parts for bad in part.skipped],
-        ignored=dict(sorted(ignored.items())),
-        replaced=sum(part.replaced for part in parts),
-        nbytes=sum(part.nbytes for part in parts),
+        pages=pa.Table.from_batches(batches).select([*KEPT, "title", "site", "tokens"]),
+        identity=(numbers(batches, "identity_high"), numbers(batches, "identity_low")),
+        fingerprints={
+            fingerprint: fixed_width_values(batches, f"fingerprint_{number}")
+            for number, fingerprint in enumerate(fingerprints)
+        },
+        tokens=pa.chunked_array([batch.column("token_lists") for batch in batches]) if "token_lists" in names else None,
+        links=count_links([(batch.column("own_url"), batch.column("links")) for batch in batches]) if linked else None,
+        tally=tally,
     )
 
 
-def _why_none(parts: list[_Part], ignored: Counter[str]) -> str:
-    skipped = [bad for part in parts for bad in part.skipped]
-    if skipped:
-        return f"{len(skipped)} records could not be read, the first: {skipped[0].describe()}"
-    if ignored:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(ignored.items()))
+def _why_none(tally: Tally) -> str:
+    if tally.skipped:
+        return f"{len(tally.skipped)} records could not be read, the first: {tally.skipped[0].describe()}"
+    if tally.ignored:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in tally.ignored.items())
         return f"it holds only records that are no pages: {kinds}"
     return "is it empty, or in another format? see --format and the --…-field options"

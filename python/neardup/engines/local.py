@@ -10,6 +10,7 @@ from neardup.engines.collect import Collection, collect
 from neardup.engines.matching import Matches, match
 from neardup.engines.outcome import Outcome, Tables, assemble
 from neardup.engines.progress import Progress, Silent
+from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
 from neardup.engines.stopwatch import Stage, Stopwatch
 from neardup.sources import Source
@@ -20,6 +21,7 @@ def run(
     detector: Detector,
     settings: Settings | None = None,
     progress: Progress | None = None,
+    scratch: Scratch | None = None,
 ) -> Outcome:
     """Runs the detector over the source.
 
@@ -32,7 +34,7 @@ def run(
     settings = settings or Settings()
     watch = Stopwatch(progress or Silent())
     with watch.stage("reading", source.nbytes()):
-        collection = collect(source, detector, settings, watch.progress)
+        collection = collect(source, detector, settings, watch.progress, scratch)
     with watch.stage("matching"):
         matches = match(collection, detector, settings)
     with watch.stage("clustering"):
@@ -44,15 +46,15 @@ def run(
         "parameters": detector.parameters(),
         "settings": asdict(settings),
         "counts": tables.counts,
-        "ignored": collection.ignored,
+        "ignored": collection.tally.ignored,
         "rules": [asdict(counts) for counts in matches.rules],
         "pairs": {
             "in_all": tables.all_pairs,
             "held": "all" if tables.pairs.num_rows == tables.all_pairs else "spanning forest",
         },
         "warnings": warnings(collection, matches, tables, detector),
-        "skipped": [asdict(bad) for bad in collection.skipped],
-        "bytes": collection.nbytes,
+        "skipped": [asdict(bad) for bad in collection.tally.skipped],
+        "bytes": collection.tally.nbytes,
         "stages": stages(watch.stages),
     }
     return Outcome(tables.pages, tables.pairs, tables.clusters, report)

@@ -141,9 +141,9 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
         "kept": int(kept.sum()),
         "removed": int(count - kept.sum()),
         "repeated_ids": repeated,
-        "replaced_characters": collection.replaced,
-        "skipped": len(collection.skipped),
-        "ignored": sum(collection.ignored.values()),
+        "wrong_charset": collection.tally.replaced,
+        "skipped": len(collection.tally.skipped),
+        "ignored": sum(collection.tally.ignored.values()),
     }
     return Tables(pages, pairs, clusters, counts, len(matches.a))
 

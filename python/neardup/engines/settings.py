@@ -31,6 +31,8 @@ class Settings:
     threads: int = 0
     #: All accepted pairs are held while they are at most this many times the pages; beyond, the spanning forest.
     max_pairs: int = 100
+    #: Seconds between two commits to the scratch folder: what a killed run may have to do again.
+    commit_every: float = 30.0
 
     def __post_init__(self) -> None:
         if self.keep not in POLICIES:

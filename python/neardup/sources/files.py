@@ -26,6 +26,15 @@ STDIN_NAME: Final = "-"
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 
 
+def shown(path: str) -> str:
+    r"""A path as text that can be stored: bytes of a file name that are not UTF-8 are written as escapes.
+
+    >>> shown("caf\udce9.html"), shown("café.html")
+    ('caf\\xe9.html', 'café.html')
+    """
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def is_remote(path: str) -> bool:
     """Whether a path is a URL of a file system rather than a local path.
 
@@ -117,7 +126,7 @@ class Place:
     def at(cls, path: str, name: str | None = None) -> Place:
         """The file at a path or URL."""
         local = arrow_fs.FileSystem.from_uri(path)[1] if path.startswith("file://") else path
-        return cls(local, path if name is None else name)
+        return cls(local, shown(path if name is None else name))
 
     @property
     def is_local(self) -> bool:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from neardup.errors import InputError, UsageError
 from neardup.sources.base import Chunk, Fields
@@ -20,14 +20,8 @@ from neardup.sources.tree import PageFiles
 from neardup.sources.unpack import Unpacked
 from neardup.sources.warc import WarcFile
 
-
-class FileSource(Protocol):
-    """One file (or one run of page files) of the inputs."""
-
-    def chunks(self) -> Iterator[Chunk]: ...
-    def nbytes(self) -> int | None: ...
-    def has_urls(self) -> bool | None: ...
-    def check(self) -> None: ...
+#: One file, or one run of page files, of the inputs.
+FileSource = JsonLines | WarcFile | ParquetRows | Delimited | PageFiles
 
 
 class Inputs:
@@ -56,6 +50,14 @@ class Inputs:
         if any(answers):
             return True
         return None if None in answers else False
+
+    def names(self) -> list[str]:
+        """The path or URL of every file that is read, in order; standard input is ``-``."""
+        names: list[str] = []
+        for file in self.files:
+            places = [named.place for named in file.files] if isinstance(file, PageFiles) else [file.place]
+            names += ["-" if place.once is not None else place.path for place in places]
+        return names
 
     def close(self) -> None:
         if self._temporary is not None:

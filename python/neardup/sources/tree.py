@@ -5,6 +5,7 @@ The files are only listed when chunks are made; workers read them, many small on
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Final
@@ -14,6 +15,7 @@ from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources.base import PAGE_BYTES, Chunk, Loaded, build_pages, page_too_long
 from neardup.sources.expand import COMPRESSIONS, Named
+from neardup.sources.files import shown
 from neardup.sources.unpack import Unpacked
 
 _CHUNK_FILES: Final = 512
@@ -60,7 +62,7 @@ class PageFiles:
             inside = named.inside or named.place.name
             seekable = plain and named.place.is_local
             values = {
-                "id": inside,
+                "id": shown(inside),
                 "url": page_url(self.base_url, inside),
                 "content": content,
                 "html": looks_like_html(inside, content),
@@ -103,7 +105,7 @@ def page_url(base_url: str | None, inside: str) -> str | None:
         return None
     for ending in COMPRESSIONS:
         inside = inside.removesuffix(ending)
-    return urljoin(base_url.rstrip("/") + "/", quote(inside, safe="/~!$&'()*+,;=@"))
+    return urljoin(base_url.rstrip("/") + "/", quote(os.fsencode(inside), safe="/~!$&'()*+,;=@"))
 
 
 def looks_like_html(name: str, content: bytes) -> bool:

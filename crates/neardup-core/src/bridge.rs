@@ -1,0 +1,186 @@
+//! The second pass over hot buckets: components that only a pair of removed pages joins.
+//!
+//! After the walk ([`crate::hot`]) pages that stay are compared with each other. Left are pairs with a page that went,
+//! and of these only those that lie in different components can change anything. Pages that went for the same page
+//! form a *star* around it; no star needs to be compared with one of its own component. Two stars are far apart when
+//! their centres are: by the triangle inequality a pair of members is accepted only if
+//! 2·d(centres) ≤ reach + reach, where a member's *reach* is its share plus twice its distance from its centre, and a
+//! star's the largest of these. So the blocks of [`crate::screen`] compare stars as they compare pages, and members are
+//! looked at, farthest first, only where that leaves room.
+//!
+//! Cost: (stars with members) × stars screened, against the (pages)²/2 of all pairs; nothing for a bucket that is one
+//! component, or of which all pages stay.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use crate::components::Components;
+use crate::hot::{Bucket, Resolved, Rule, pair};
+use crate::join::{Joined, Pair};
+use crate::screen::{Blocks, Screened};
+
+/// A page of a star and how far it reaches.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    page: u32,
+    reach: u64,
+}
+
+#[derive(Debug)]
+struct Star {
+    centre: u32,
+    /// The farthest reaching first.
+    members: Vec<Member>,
+    /// Whether all members stay: then so does the centre, which is the only one.
+    stays: bool,
+}
+
+/// Joins what can be joined in one bucket; `instead` is each page's page that stays.
+pub(crate) fn bridge(
+    rules: &[Rule<'_>],
+    bucket: &Bucket,
+    instead: &[u32],
+    tile: usize,
+    components: &mut Components,
+    resolved: &mut Resolved,
+) {
+    let first = components.find(bucket.pages[0]);
+    if bucket.pages.iter().all(|&page| components.find(page) == first) {
+        return;
+    }
+    let rule = &rules[bucket.rule];
+    let stars = stars(bucket, instead, rule.verifier);
+    let loaded = stars.partition_point(|star| !star.stays);
+    if loaded == 0 {
+        return;
+    }
+    let width = bucket.selection.width(rule.verifier.words(stars[0].centre).len());
+    let (mut blocks, mut rows) = (Blocks::new(width), Vec::new());
+    for star in &stars {
+        let start = rows.len();
+        bucket.selection.pack(rule.verifier.words(star.centre), &mut rows);
+        blocks.push(&rows[start..], star.members[0].reach);
+        rows.push(star.members[0].reach);
+    }
+    for start in (0..loaded).step_by(tile) {
+        let end = (start + tile).min(loaded);
+        let probes = &rows[start * (width + 1)..end * (width + 1)];
+        let from = start / crate::screen::BLOCK;
+        let known = &*components;
+        let mut found: Vec<(usize, usize, Option<Pair>, u64)> = (from..blocks.blocks())
+            .into_par_iter()
+            .with_min_len(16)
+            .flat_map_iter(|block| {
+                let mut found = Vec::new();
+                blocks.screen(block..block + 1, probes, &mut |probe, other| {
+                    let star = start + probe;
+                    if other > star && known.root(stars[star].centre) != known.root(stars[other].centre) {
+                        let (pair, compared) = between(rule, bucket, instead, &stars[star], &stars[other]);
+                        found.push((star, other, pair, compared));
+                    }
+                });
+                found
+            })
+            .collect();
+        found.sort_unstable_by_key(|&(star, other, ..)| (star, other));
+        resolved.compared += ((end - start) * stars.len()) as u64;
+        for (_, _, joined, compared) in found {
+            resolved.compared += compared;
+            if let Some(joined) = joined {
+                resolved.accepted += 1;
+                if components.join(joined.a, joined.b) {
+                    resolved.pairs.push(joined);
+                }
+            }
+        }
+    }
+}
+
+/// Those with members that went first, each kind in the order of the centres.
+fn stars(bucket: &Bucket, instead: &[u32], verifier: &dyn Screened) -> Vec<Star> {
+    let mut members: HashMap<u32, Vec<Member>> = HashMap::new();
+    for &page in &bucket.pages {
+        let kept = instead[page as usize];
+        // A page that went for one outside this bucket is a star of its own.
+        let centre = if bucket.pages.binary_search(&kept).is_ok() { kept } else { page };
+        let reach = verifier.share(page) + 2 * verifier.distance(page, centre);
+        members.entry(centre).or_default().push(Member { page, reach });
+    }
+    let mut stars: Vec<Star> = members
+        .into_iter()
+        .map(|(centre, mut members)| {
+            members.sort_unstable_by_key(|member| (Reverse(member.reach), member.page));
+            let stays = members.len() == 1 && instead[centre as usize] == centre;
+            Star { centre, members, stays }
+        })
+        .collect();
+    stars.sort_unstable_by_key(|star| (star.stays, star.centre));
+    stars
+}
+
+/// The first accepted pair between two stars, and how many pairs were looked at.
+fn between(
+    rule: &Rule<'_>,
+    bucket: &Bucket,
+    instead: &[u32],
+    one: &Star,
+    other: &Star,
+) -> (Option<Pair>, u64) {
+    let needed = 2 * rule.verifier.distance(one.centre, other.centre);
+    let mut compared = 1;
+    for a in &one.members {
+        if a.reach + other.members[0].reach < needed {
+            break;
+        }
+        for b in &other.members {
+            if a.reach + b.reach < needed {
+                break;
+            }
+            let stays = |page: u32| instead[page as usize] == page;
+            let (first, second) = (a.page.min(b.page), a.page.max(b.page));
+            if (stays(first) && stays(second)) || !rule.buckets.takes_up(bucket.key, first, second) {
+                continue;
+            }
+            compared += 1;
+            if let Some(score) = rule.verifier.score(first, second) {
+                return (Some(pair(first, second, score)), compared);
+            }
+        }
+    }
+    (None, compared)
+}
+
+/// A bound on the pairs of one rule that were neither scored nor shown to be too different. Pairs in different
+/// components are shown to be; so are pairs of pages that stay. The other pairs are counted bucket by bucket, and over
+/// all pages of hot buckets together less what was scored: the smaller number is told.
+pub(crate) fn unscored<'a>(
+    buckets: impl Iterator<Item = &'a Bucket>,
+    joined: &Joined,
+    resolved: &Resolved,
+    instead: &[u32],
+    components: &Components,
+) -> u64 {
+    let mut hot = vec![false; instead.len()];
+    let mut by_bucket = 0u64;
+    for bucket in buckets {
+        bucket.pages.iter().for_each(|&page| hot[page as usize] = true);
+        by_bucket = by_bucket.saturating_add(open_pairs(bucket.pages.iter().copied(), instead, components));
+    }
+    let pages = (0..hot.len() as u32).filter(|&page| hot[page as usize]);
+    let scored = joined.pairs.iter().chain(&resolved.pairs);
+    let scored = scored.filter(|pair| hot[pair.a as usize] && hot[pair.b as usize]).count() as u64;
+    by_bucket.min(open_pairs(pages, instead, components).saturating_sub(scored))
+}
+
+/// Pairs of one component of which at least one page went.
+fn open_pairs(pages: impl Iterator<Item = u32>, instead: &[u32], components: &Components) -> u64 {
+    let mut sizes: HashMap<u32, (u64, u64)> = HashMap::new();
+    for page in pages {
+        let (all, stay) = sizes.entry(components.root(page)).or_default();
+        *all += 1;
+        *stay += u64::from(instead[page as usize] == page);
+    }
+    sizes.values().map(|&(all, stay)| all * (all - 1) / 2 - stay * stay.saturating_sub(1) / 2).sum()
+}

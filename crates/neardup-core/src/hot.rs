@@ -1,0 +1,516 @@
+//! Hot keys: buckets too full for all their pairs to be verified, resolved without changing the answer.
+//!
+//! What a run answers is which pages stay and which pages hang together, not every pair. Two passes find both exactly:
+//!
+//! 1. *The walk.* Pages are taken in keep order, as in direct removal ([`crate::removal`]). A page is compared with the
+//!    pages of its hot buckets that came earlier and *stay*, and with no others; it stays if neither such a comparison
+//!    nor a pair found exhaustively ties it to a page that stays. Every accepted pair is recorded, so removal by the
+//!    recorded pairs gives what removal by all pairs would: the same pages stay, and each page that goes names the
+//!    same page, the most similar that stays.
+//! 2. *Bridges* ([`crate::bridge`]): pairs between pages that go are looked for only where a bucket still spans
+//!    several components, and only until these are joined or shown to be apart.
+//!
+//! Cost, for a bucket of s pages of which k stay: s·k comparisons. A cluster of near-identical pages has a small k and
+//! costs next to nothing; pages that share only a template all stay, and s²/2 comparisons remain: these are screened
+//! in blocks of vector registers ([`crate::screen`]), 64 pages in keep order against all that stay, over all threads.
+//! Rejected: smaller pieces of the sketch as further keys (they do not separate pages of one template, see
+//! [`crate::screen`]), and sampling, which loses pairs.
+//!
+//! Nothing here depends on threads: comparisons of a tile are independent, decisions are made in order.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::bridge;
+use crate::components::Components;
+use crate::join::{Buckets, Joined, Pair};
+use crate::screen::{BLOCK, Blocks, Screened, Selection};
+
+/// A rule whose ordinary buckets are joined.
+#[derive(Clone, Copy)]
+pub struct Rule<'a> {
+    pub buckets: &'a Buckets<'a>,
+    pub verifier: &'a dyn Screened,
+    pub joined: &'a Joined,
+}
+
+impl std::fmt::Debug for Rule<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Rule").field("joined", self.joined).finish_non_exhaustive()
+    }
+}
+
+/// What hot buckets gave one rule.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resolved {
+    /// Accepted pairs, sorted by (a, b).
+    pub pairs: Vec<Pair>,
+    /// Pairs that were compared.
+    pub compared: u64,
+    /// Accepted pairs, of which those beyond the limit are not in `pairs` unless they decide something.
+    pub accepted: u64,
+    /// No more pairs than this were neither scored nor shown to be too different.
+    pub unscored: u64,
+}
+
+/// Sizes that change the speed and nothing else.
+#[derive(Clone, Copy, Debug)]
+pub struct Tuning {
+    /// Pages in hot buckets that are compared at a time.
+    pub tile: usize,
+    /// Lists of pages that stay are screened in blocks from this length on.
+    pub packed: usize,
+    /// Accepted pairs beyond this many are recorded only if they decide something.
+    pub pairs: u64,
+}
+
+/// A hot bucket.
+pub(crate) struct Bucket {
+    pub(crate) rule: usize,
+    pub(crate) key: u64,
+    pub(crate) pages: Vec<u32>,
+    pub(crate) selection: Selection,
+}
+
+/// Resolves the hot buckets of all rules together. `order` names every page once, the most preferred first.
+pub fn resolve(rules: &[Rule<'_>], order: &[u32], tuning: Tuning) -> Vec<Resolved> {
+    let mut resolved = vec![Resolved::default(); rules.len()];
+    let buckets: Vec<Bucket> = rules
+        .iter()
+        .enumerate()
+        .flat_map(|(at, rule)| rule.joined.hot.iter().map(move |range| (at, range)))
+        .map(|(at, range)| {
+            let (key, pages) = rules[at].buckets.bucket(range);
+            let selection = Selection::of(rules[at].verifier, &pages);
+            Bucket { rule: at, key, pages, selection }
+        })
+        .collect();
+    if buckets.is_empty() {
+        return resolved;
+    }
+    let mut components = Components::new(order.len());
+    for pair in rules.iter().flat_map(|rule| &rule.joined.pairs) {
+        components.join(pair.a, pair.b);
+    }
+    let walk = Walk::new(rules, &buckets, order, tuning);
+    let instead = walk.run(&mut components, &mut resolved);
+    for bucket in &buckets {
+        bridge::bridge(rules, bucket, &instead, tuning.tile, &mut components, &mut resolved[bucket.rule]);
+    }
+    for (at, resolved) in resolved.iter_mut().enumerate() {
+        resolved.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+        let of_rule = buckets.iter().filter(|bucket| bucket.rule == at);
+        resolved.unscored = bridge::unscored(of_rule, rules[at].joined, resolved, &instead, &components);
+    }
+    resolved
+}
+
+/// Lists of numbers, one a page.
+struct Grouped {
+    starts: Vec<u32>,
+    values: Vec<u32>,
+}
+
+impl Grouped {
+    fn new(groups: usize, items: &(impl Fn(&mut dyn FnMut(u32, u32)) + ?Sized)) -> Self {
+        let mut starts = vec![0u32; groups + 1];
+        items(&mut |group, _| starts[group as usize + 1] += 1);
+        for group in 0..groups {
+            starts[group + 1] += starts[group];
+        }
+        let mut next = starts.clone();
+        let mut values = vec![0; starts[groups] as usize];
+        items(&mut |group, value| {
+            values[next[group as usize] as usize] = value;
+            next[group as usize] += 1;
+        });
+        Grouped { starts, values }
+    }
+
+    fn of(&self, group: u32) -> &[u32] {
+        &self.values[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
+    }
+}
+
+/// Pages of a bucket that stay.
+struct Stay {
+    pages: Vec<u32>,
+    /// The same pages, packed, once there are enough of them.
+    blocks: Option<Blocks>,
+    /// Those found in the tile under way, not yet in `pages`.
+    fresh: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Accepted {
+    page: u32,
+    other: u32,
+    rule: u32,
+    score: f64,
+}
+
+/// The pages of one tile that stand in one bucket, against a stretch of the pages that stay.
+struct Task {
+    bucket: u32,
+    probes: Range<usize>,
+    stretch: Range<usize>,
+}
+
+/// Blocks of one task: what a core's cache holds beside the probes matters little, so that threads get even work.
+const STRETCH: usize = 256;
+/// Comparisons below which a tile is not worth sharing out.
+const WORTH_THREADS: usize = 50_000;
+
+struct Walk<'a> {
+    rules: &'a [Rule<'a>],
+    buckets: &'a [Bucket],
+    order: &'a [u32],
+    tuning: Tuning,
+    /// The hot buckets of each page.
+    standing: Grouped,
+    /// For each page the earlier ones (in keep order) of its exhaustively found pairs.
+    known: Grouped,
+    stay: Vec<Stay>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(rules: &'a [Rule<'a>], buckets: &'a [Bucket], order: &'a [u32], tuning: Tuning) -> Self {
+        let mut place = vec![0u32; order.len()];
+        for (at, &page) in order.iter().enumerate() {
+            place[page as usize] = at as u32;
+        }
+        let standing = Grouped::new(order.len(), &|put: &mut dyn FnMut(u32, u32)| {
+            for (at, bucket) in buckets.iter().enumerate() {
+                bucket.pages.iter().for_each(|&page| put(page, at as u32));
+            }
+        });
+        let known = Grouped::new(order.len(), &|put: &mut dyn FnMut(u32, u32)| {
+            for pair in rules.iter().flat_map(|rule| &rule.joined.pairs) {
+                let a_first = place[pair.a as usize] < place[pair.b as usize];
+                let (earlier, later) = if a_first { (pair.a, pair.b) } else { (pair.b, pair.a) };
+                put(later, earlier);
+            }
+        });
+        let stay = || Stay { pages: Vec::new(), blocks: None, fresh: Vec::new() };
+        let stay = buckets.iter().map(|_| stay()).collect();
+        Walk { rules, buckets, order, tuning, standing, known, stay }
+    }
+
+    /// For each page a page that stays it was accepted against, or the page itself if it stays.
+    fn run(mut self, components: &mut Components, resolved: &mut [Resolved]) -> Vec<u32> {
+        let mut instead: Vec<u32> = (0..self.order.len() as u32).collect();
+        let mut rest = self.order;
+        while !rest.is_empty() {
+            let tile = self.tile(rest);
+            rest = &rest[tile.len()..];
+            let earlier = self.against_earlier(tile, resolved);
+            let mut earlier = earlier.as_slice();
+            for (at, &page) in tile.iter().enumerate() {
+                let (mine, others) =
+                    earlier.split_at(earlier.partition_point(|found| found.page <= at as u32));
+                earlier = others;
+                let mut accepted: Vec<Accepted> =
+                    mine.iter().map(|&found| Accepted { page, ..found }).collect();
+                self.against_fresh(page, &mut accepted, resolved);
+                let known = self.known.of(page).iter().find(|&&other| instead[other as usize] == other);
+                let best = self.record(&mut accepted, components, resolved);
+                if let Some(other) = best.or(known.copied()) {
+                    instead[page as usize] = other;
+                } else {
+                    self.standing.of(page).iter().for_each(|&at| self.stay[at as usize].fresh.push(page));
+                }
+            }
+            for &page in tile.iter().filter(|&&page| instead[page as usize] == page) {
+                for &at in self.standing.of(page) {
+                    settle(
+                        self.rules,
+                        &self.buckets[at as usize],
+                        &mut self.stay[at as usize],
+                        self.tuning.packed,
+                    );
+                }
+            }
+        }
+        instead
+    }
+
+    /// The next pages: up to `tile` that stand in hot buckets, and all others between them.
+    fn tile(&self, rest: &'a [u32]) -> &'a [u32] {
+        let hot = rest.iter().enumerate().filter(|&(_, &page)| !self.standing.of(page).is_empty());
+        let end = hot.map(|(at, _)| at).nth(self.tuning.tile).unwrap_or(rest.len());
+        &rest[..end]
+    }
+
+    /// Compares each page of the tile with the pages that stay from earlier tiles; sorted by page, which is given as a
+    /// place in the tile.
+    fn against_earlier(&self, tile: &[u32], resolved: &mut [Resolved]) -> Vec<Accepted> {
+        let mut probes: Vec<(u32, u32)> = Vec::new();
+        for (at, &page) in tile.iter().enumerate() {
+            let filled =
+                self.standing.of(page).iter().filter(|&&bucket| !self.stay[bucket as usize].pages.is_empty());
+            probes.extend(filled.map(|&bucket| (bucket, at as u32)));
+        }
+        probes.sort_unstable();
+        let mut tasks = Vec::new();
+        let (mut work, mut start) = (0, 0);
+        for group in probes.chunk_by(|a, b| a.0 == b.0) {
+            let (bucket, range) = (group[0].0, start..start + group.len());
+            start = range.end;
+            let pages = self.stay[bucket as usize].pages.len();
+            work += pages * group.len();
+            resolved[self.buckets[bucket as usize].rule].compared += (pages * group.len()) as u64;
+            for first in (0..pages.div_ceil(BLOCK)).step_by(STRETCH) {
+                let stretch = first..(first + STRETCH).min(pages.div_ceil(BLOCK));
+                tasks.push(Task { bucket, probes: range.clone(), stretch });
+            }
+        }
+        let compare = |task: &Task| self.compare(task, tile, &probes[task.probes.clone()]);
+        let mut found: Vec<Accepted> = if work < WORTH_THREADS {
+            tasks.iter().flat_map(compare).collect()
+        } else {
+            tasks.par_iter().flat_map_iter(compare).collect()
+        };
+        found.sort_by_key(|found| (found.page, found.rule, found.other));
+        found
+    }
+
+    fn compare(&self, task: &Task, tile: &[u32], probes: &[(u32, u32)]) -> Vec<Accepted> {
+        let bucket = &self.buckets[task.bucket as usize];
+        let stay = &self.stay[task.bucket as usize];
+        let verifier = self.rules[bucket.rule].verifier;
+        let mut found = Vec::new();
+        let mut verify = |at: u32, other: u32| {
+            if let Some(score) = self.score(bucket, tile[at as usize], other) {
+                found.push(Accepted { page: at, other, rule: bucket.rule as u32, score });
+            }
+        };
+        if let Some(blocks) = &stay.blocks {
+            let mut rows = Vec::new();
+            for &(_, at) in probes {
+                bucket.selection.pack(verifier.words(tile[at as usize]), &mut rows);
+                rows.push(verifier.share(tile[at as usize]));
+            }
+            blocks.screen(task.stretch.clone(), &rows, &mut |probe, row| {
+                verify(probes[probe].1, stay.pages[row])
+            });
+        } else {
+            let stretch = task.stretch.start * BLOCK..(task.stretch.end * BLOCK).min(stay.pages.len());
+            for &(_, at) in probes {
+                stay.pages[stretch.clone()].iter().for_each(|&other| verify(at, other));
+            }
+        }
+        found
+    }
+
+    /// Compares with the pages of the same tile that stay.
+    fn against_fresh(&self, page: u32, accepted: &mut Vec<Accepted>, resolved: &mut [Resolved]) {
+        for &at in self.standing.of(page) {
+            let bucket = &self.buckets[at as usize];
+            let fresh = &self.stay[at as usize].fresh;
+            resolved[bucket.rule].compared += fresh.len() as u64;
+            for &other in fresh {
+                if let Some(score) = self.score(bucket, page, other) {
+                    accepted.push(Accepted { page, other, rule: bucket.rule as u32, score });
+                }
+            }
+        }
+    }
+
+    fn score(&self, bucket: &Bucket, a: u32, b: u32) -> Option<f64> {
+        let rule = &self.rules[bucket.rule];
+        let (a, b) = (a.min(b), a.max(b));
+        if rule.buckets.takes_up(bucket.key, a, b) { rule.verifier.score(a, b) } else { None }
+    }
+
+    /// Records what one page was accepted against, and gives the most similar. Of every rule the best is recorded, and
+    /// what joins components; the rest while there is room.
+    fn record(
+        &self,
+        accepted: &mut [Accepted],
+        components: &mut Components,
+        resolved: &mut [Resolved],
+    ) -> Option<u32> {
+        accepted.sort_by(|x, y| y.score.total_cmp(&x.score));
+        let held: usize = resolved.iter().map(|resolved| resolved.pairs.len()).sum();
+        for (at, found) in accepted.iter().enumerate() {
+            // Every pair of the best score: which of them comes first in keep order is decided later.
+            let best = found.score == accepted[0].score;
+            let joins = components.join(found.page, found.other);
+            let resolved = &mut resolved[found.rule as usize];
+            resolved.accepted += 1;
+            if best || joins || ((held + at) as u64) < self.tuning.pairs {
+                resolved.pairs.push(pair(found.page, found.other, found.score));
+            }
+        }
+        accepted.first().map(|found| found.other)
+    }
+}
+
+/// A tile is done: its pages that stay join the others of the bucket.
+fn settle(rules: &[Rule<'_>], bucket: &Bucket, stay: &mut Stay, packed: usize) {
+    stay.pages.append(&mut stay.fresh);
+    if stay.pages.len() < packed {
+        return;
+    }
+    let verifier = rules[bucket.rule].verifier;
+    let width = bucket.selection.width(verifier.words(stay.pages[0]).len());
+    let blocks = stay.blocks.get_or_insert_with(|| Blocks::new(width));
+    let mut row = Vec::new();
+    for &page in &stay.pages[blocks.len()..] {
+        row.clear();
+        bucket.selection.pack(verifier.words(page), &mut row);
+        blocks.push(&row, verifier.share(page));
+    }
+}
+
+pub(crate) fn pair(a: u32, b: u32, score: f64) -> Pair {
+    Pair { a: a.min(b), b: a.max(b), score }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::components::components;
+    use crate::format::splitmix;
+    use crate::join::{Keys, Limits, Predicate, Sites};
+    use crate::removal;
+    use crate::sets::ShingleSets;
+    use crate::verify::{AgreeingBits, EqualColumns, Everything, Jaccard, Verify};
+    use proptest::prelude::*;
+
+    /// One page of a random collection: keys, sites, whether active, and a small set, which is its sketch as well.
+    type Row = ([u64; 3], std::collections::BTreeSet<u32>, bool, std::collections::BTreeSet<u64>);
+
+    fn row() -> impl Strategy<Value = Row> {
+        (
+            proptest::array::uniform3(0u64..4),
+            proptest::collection::btree_set(0u32..3, 1..3),
+            proptest::bool::weighted(0.9),
+            proptest::collection::btree_set(0u64..14, 0..12),
+        )
+    }
+
+    struct Collection {
+        keys: Vec<u64>,
+        offsets: Vec<u64>,
+        sites: Vec<u32>,
+        active: Vec<bool>,
+        sketches: Vec<u64>,
+        sets: ShingleSets,
+    }
+
+    impl Collection {
+        fn new(rows: &[Row]) -> Self {
+            // Tagged keys: a value means something else in every column.
+            let tagged = |row: &Row| (0..3).map(|at| 100 * at as u64 + row.0[at]).collect::<Vec<_>>();
+            let mut offsets = vec![0];
+            rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.1.len() as u64));
+            let list = |row: &Row| row.3.iter().map(|&value| splitmix(7, value)).collect::<Vec<_>>();
+            Collection {
+                keys: rows.iter().flat_map(tagged).collect(),
+                offsets,
+                sites: rows.iter().flat_map(|row| row.1.iter().copied()).collect(),
+                active: rows.iter().map(|row| row.2).collect(),
+                sketches: rows
+                    .iter()
+                    .map(|row| row.3.iter().fold(0, |bits, value| bits | 1 << value))
+                    .collect(),
+                sets: ShingleSets::from_lists(&rows.iter().map(list).collect::<Vec<_>>()),
+            }
+        }
+
+        fn buckets(&self, predicate: u8) -> Buckets<'_> {
+            let sites = Sites { offsets: &self.offsets, values: &self.sites };
+            let predicate = match predicate {
+                0 => Predicate::Any,
+                1 => Predicate::SameSite(sites),
+                _ => Predicate::DifferentSite(sites),
+            };
+            Buckets::new(Keys { width: 3, values: &self.keys }, &self.active, predicate)
+        }
+    }
+
+    /// Components, and the page that stays instead of each, from pairs of several rules.
+    fn answer(order: &[u32], pairs: &[Pair]) -> (Vec<u32>, Vec<u32>) {
+        let mut best = std::collections::BTreeMap::new();
+        for pair in pairs {
+            let score: &mut f64 = best.entry((pair.a, pair.b)).or_insert(pair.score);
+            *score = score.max(pair.score);
+        }
+        let edges: Vec<(u32, u32)> = best.keys().copied().collect();
+        let scores: Vec<f64> = best.values().copied().collect();
+        (components(order.len(), edges.iter().copied()), removal::direct(order, &edges, &scores))
+    }
+
+    fn join_rule<V: Verify>(buckets: &Buckets<'_>, verifier: &V, bucket: usize) -> (Joined, Joined) {
+        let limits = Limits { bucket, ..Limits::NONE };
+        (buckets.join(verifier), buckets.join_within(verifier, limits))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+        #[test]
+        fn gives_what_all_pairs_give(
+            (rows, order) in proptest::collection::vec(row(), 1..45).prop_flat_map(|rows| {
+                let order = (0..rows.len() as u32).collect::<Vec<_>>();
+                (Just(rows), Just(order).prop_shuffle())
+            }),
+            predicates in (0u8..3, 0u8..3),
+            verifiers in (0u8..4, 0u8..4),
+            bucket in 1usize..5,
+            tile in 1usize..6,
+            packed in prop_oneof![Just(1usize), Just(3), Just(1000)],
+            pairs in prop_oneof![Just(0u64), Just(1000)],
+            least in 0u32..7,
+        ) {
+            let collection = Collection::new(&rows);
+            let bits = AgreeingBits { width: 1, values: &collection.sketches, least: 64 - least };
+            let columns = EqualColumns { width: 3, values: &collection.keys, least: 1 + least as usize % 3 };
+            let sets = Jaccard { sets: &collection.sets, least: 1.0 - f64::from(least) / 8.0 };
+            let both = [collection.buckets(predicates.0), collection.buckets(predicates.1)];
+            let mut all = Vec::new();
+            let mut joined = Vec::new();
+            for (buckets, kind) in both.iter().zip([verifiers.0, verifiers.1]) {
+                let (exhaustive, ordinary) = match kind {
+                    0 => join_rule(buckets, &Everything, bucket),
+                    1 => join_rule(buckets, &columns, bucket),
+                    2 => join_rule(buckets, &bits, bucket),
+                    _ => join_rule(buckets, &sets, bucket),
+                };
+                all.push(exhaustive);
+                joined.push(ordinary);
+            }
+            let verifier = |kind: u8| -> &dyn Screened {
+                match kind {
+                    0 => &Everything,
+                    1 => &columns,
+                    2 => &bits,
+                    _ => &sets,
+                }
+            };
+            let rules: Vec<Rule> = [verifiers.0, verifiers.1]
+                .into_iter()
+                .zip(both.iter().zip(&joined))
+                .map(|(kind, (buckets, joined))| Rule { buckets, verifier: verifier(kind), joined })
+                .collect();
+            let resolved = resolve(&rules, &order, Tuning { tile, packed, pairs });
+            let exhaustive: Vec<Pair> = all.iter().flat_map(|joined| joined.pairs.iter().copied()).collect();
+            let mut found = Vec::new();
+            for at in 0..2 {
+                let of_rule: Vec<Pair> = joined[at].pairs.iter().chain(&resolved[at].pairs).copied().collect();
+                // Nothing is found twice, or that all pairs do not hold, and what is missing is told.
+                let mut distinct: Vec<(u32, u32)> = of_rule.iter().map(|pair| (pair.a, pair.b)).collect();
+                distinct.sort_unstable();
+                distinct.dedup();
+                prop_assert_eq!(distinct.len(), of_rule.len());
+                prop_assert!(of_rule.iter().all(|pair| all[at].pairs.contains(pair)));
+                let unheld = resolved[at].accepted as usize - resolved[at].pairs.len();
+                let missing = all[at].pairs.len() - of_rule.len() - unheld;
+                prop_assert!(missing as u64 <= resolved[at].unscored, "{} > {}", missing, resolved[at].unscored);
+                found.extend(of_rule);
+            }
+            prop_assert_eq!(answer(&order, &found), answer(&order, &exhaustive));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+"""A part: what reading makes of one or more chunks of the input, as one Arrow batch and a few counts.
+
+Everything of a page is a column of the batch, fingerprints and tokens included, so that a part goes to disk and comes
+back as it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.fingerprints import FixedWidth
+from neardup.page import Skipped
+
+#: What is kept of each page as the source told it.
+KEPT: Final = ("id", "url", "date", "source", "record", "offset", "length")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What else reading has to tell of a stretch of the input."""
+
+    #: How many chunks of the source, and bytes of the (compressed) input, the stretch took.
+    chunks: int = 0
+    nbytes: int = 0
+    #: Pages with bytes that did not fit their encoding.
+    replaced: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    ignored: dict[str, int] = field(default_factory=dict)
+
+    @staticmethod
+    def total(tallies: Sequence[Tally]) -> Tally:
+        """All of them together.
+
+        >>> Tally.total([Tally(1, 10, ignored={"image": 1}), Tally(1, 5, ignored={"image": 2})])
+        Tally(chunks=2, nbytes=15, replaced=0, skipped=[], ignored={'image': 3})
+        """
+        ignored: Counter[str] = Counter()
+        for tally in tallies:
+            ignored.update(tally.ignored)
+        return Tally(
+            chunks=sum(tally.chunks for tally in tallies),
+            nbytes=sum(tally.nbytes for tally in tallies),
+            replaced=sum(tally.replaced for tally in tallies),
+            skipped=[bad for tally in tallies for bad in tally.skipped],
+            ignored=dict(sorted(ignored.items())),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> Tally:
+        return Tally(**(value | {"skipped": [Skipped(**bad) for bad in value["skipped"]]}))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Pages in input order, read and fingerprinted."""
+
+    rows: pa.RecordBatch
+    tally: Tally
+
+
+def fixed_width_column(values: FixedWidth) -> pa.FixedSizeListArray:
+    """A fingerprint as a column.
+
+    >>> fixed_width_column(np.array([[1, 2], [3, 4]], np.uint64)).to_pylist()
+    [[1, 2], [3, 4]]
+    """
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+
+
+def fixed_width_values(batches: Sequence[pa.RecordBatch], name: str) -> FixedWidth:
+    """The column of all batches as one array, a row a page."""
+    columns = [batch.column(name) for batch in batches]
+    width = columns[0].type.list_size
+    # `flatten` respects that a batch may be a slice of another.
+    return np.concatenate([column.flatten().to_numpy().reshape(-1, width) for column in columns])
+
+
+def numbers(batches: Sequence[pa.RecordBatch], name: str) -> npt.NDArray[Any]:
+    """A column of numbers of all batches as one array."""
+    return np.concatenate([batch.column(name).to_numpy() for batch in batches])

@@ -1,0 +1,127 @@
+"""Results: what a run found, in memory or read back from its folder, and the way back to its pages."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from neardup import _native
+from neardup.errors import FormatError, InputError
+from neardup.sources import Fields, Inputs, open_inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """How the inputs were opened, so that a result's pages can be found again."""
+
+    paths: list[str]
+    fields: Fields = field(default_factory=Fields)
+    base_url: str | None = None
+    format: str | None = None
+
+    def source(self, spool: bool = False) -> Inputs:
+        return open_inputs(self.paths, self.fields, self.base_url, self.format, spool)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run found, as Arrow tables (``.to_pandas()``; ``polars.from_arrow``), and where it was written.
+
+    ``pages`` has a row for every page of the input, ``pairs`` the accepted pairs, ``clusters`` a row for each cluster
+    of two pages or more, ``report`` what ``run.json`` says.
+    """
+
+    pages: pa.Table
+    pairs: pa.Table
+    clusters: pa.Table
+    report: dict[str, Any] = field(repr=False)
+    folder: Path | None = None
+
+    @property
+    def kept(self) -> pa.Table:
+        """The pages that stay."""
+        return self.pages.filter(self.pages.column("kept"))
+
+    @property
+    def removed(self) -> pa.Table:
+        """The pages that go, each with the page kept instead."""
+        return self.pages.filter(pc.invert(self.pages.column("kept")))
+
+
+def fetch_pages(folder: str | os.PathLike[str], ids: Sequence[str]) -> pa.RecordBatch:
+    """The pages with these ids, read again from the inputs of a result folder, in the order asked for."""
+    result = open_result(folder)
+    rows = [_row_of(result, name) for name in ids]
+    opened = Opened(**(result.report["input"] | {"fields": Fields(**result.report["input"]["fields"])}))
+    if not opened.paths or "-" in opened.paths:
+        raise InputError("the input of this run cannot be read again", where=str(folder), hint="compare files instead")
+    found: dict[int, pa.RecordBatch] = {}
+    with opened.source() as source:
+        before = 0
+        for chunk in source.chunks():
+            pages = chunk.load().pages
+            for row in rows:
+                if before <= row < before + pages.num_rows:
+                    found[row] = pages.slice(row - before, 1)
+            before += pages.num_rows
+            if len(found) == len(set(rows)):
+                return pa.concat_batches([found[row] for row in rows])
+    raise InputError("the inputs have changed since the run: pages are missing", where=", ".join(opened.paths))
+
+
+def _row_of(result: Result, name: str) -> int:
+    row = pc.index(result.pages.column("id"), name).as_py()
+    if row < 0:
+        row = pc.index(result.pages.column("url"), name).as_py()
+    if row < 0:
+        raise InputError(f"no page has the id or URL {name!r}", where=str(result.folder))
+    return int(row)
+
+
+def open_result(folder: str | os.PathLike[str]) -> Result:
+    """Reads a result folder back.
+
+    >>> open_result("no-such-folder")
+    Traceback (most recent call last):
+    neardup.errors.InputError: not a result folder (no-such-folder): it has no run.json; give the --out of a dedup run
+    """
+    path = Path(folder)
+    if not (path / "run.json").exists():
+        raise InputError(
+            "not a result folder", where=str(path), hint="it has no run.json; give the --out of a dedup run"
+        )
+    try:
+        report = json.loads((path / "run.json").read_text(encoding="utf-8"))
+    except (ValueError, RecursionError, OSError) as error:
+        raise _damaged(path / "run.json", error) from None
+    if not isinstance(report, dict) or not {"format", "counts", "input", "settings"} <= report.keys():
+        raise FormatError("not the run.json of a dedup run", where=str(path / "run.json"))
+    if report["format"] != _native.FORMAT_VERSION:
+        raise FormatError(
+            f"written in fingerprint format {report['format']}, this is format {_native.FORMAT_VERSION}",
+            where=str(path),
+            hint="run neardup dedup again with this version",
+        )
+    tables = []
+    for name in ("pages", "pairs", "clusters"):
+        try:
+            # Opened here, for pyarrow takes no path that is not UTF-8.
+            with open(path / f"{name}.parquet", "rb") as file:
+                tables.append(pq.read_table(file))
+        except (pa.ArrowException, OSError) as error:
+            raise _damaged(path / f"{name}.parquet", error) from None
+    pages, pairs, clusters = tables
+    return Result(pages, pairs, clusters, report, path)
+
+
+def _damaged(path: Path, error: Exception) -> FormatError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
+    return FormatError(f"the result is damaged: {reason}", where=str(path), hint="run dedup again")

@@ -1,0 +1,102 @@
+"""A result folder that appears whole or not at all."""
+
+from __future__ import annotations
+
+import glob
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from neardup.errors import OutputError
+
+
+@contextmanager
+def new_folder(out: Path, overwrite: bool = False) -> Iterator[Path]:
+    """A folder to write into that takes its final name only when everything is in it.
+
+    >>> import pathlib, tempfile
+    >>> final = pathlib.Path(tempfile.mkdtemp()) / "out"
+    >>> with new_folder(final) as folder:
+    ...     _ = (folder / "x").write_text("done"); final.exists()
+    False
+    >>> (final / "x").read_text()
+    'done'
+    """
+    if out.exists() and not overwrite:
+        raise OutputError("the output folder exists already", where=str(out), hint="choose another, or --overwrite")
+    if out.exists() and not (out / "run.json").exists() and (not out.is_dir() or any(out.iterdir())):
+        raise OutputError(
+            "what stands there is not a result of neardup and will not be overwritten",
+            where=str(out),
+            hint="choose another name",
+        )
+    if (file := _file_above(out)) is not None:
+        raise OutputError("cannot write there: a file stands where a folder should", where=str(file))
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(out)
+        folder = out.parent / f".{out.name}.{os.getpid()}-{secrets.token_hex(3)}.partial"
+        folder.mkdir()
+    except OSError as error:
+        raise OutputError(f"cannot write there: {error.strerror}", where=str(out.parent)) from None
+    try:
+        yield folder
+        try:
+            _put_in_place(folder, out)
+        except OSError as error:
+            raise OutputError(f"cannot write the result: {error.strerror or error}", where=str(out)) from error
+    except OutputError as error:
+        # The user knows the final name, not the one it has while it is written.
+        if error.where is None or not error.where.startswith(str(folder)):
+            raise
+        raise OutputError(error.what, where=str(out) + error.where[len(str(folder)) :], hint=error.hint) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _file_above(out: Path) -> Path | None:
+    """What is no folder among the folders that ``out`` is to be in."""
+    return next((above for above in out.parents if above.exists() and not above.is_dir()), None)
+
+
+def _put_in_place(folder: Path, out: Path) -> None:
+    if out.exists():
+        # The old result makes way at the last moment, and comes back if the new one cannot take its place.
+        old = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".old", dir=out.parent))
+        out.rename(old / "result")
+        try:
+            folder.rename(out)
+        except BaseException:
+            (old / "result").rename(out)
+            raise
+        finally:
+            shutil.rmtree(old, ignore_errors=True)
+    else:
+        folder.rename(out)
+    descriptor = os.open(out.parent, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sweep(out: Path) -> None:
+    """Removes what runs that were killed left beside ``out``; their process is gone."""
+    for stale in out.parent.glob(f".{glob.escape(out.name)}.*.partial"):
+        process = stale.name.removeprefix(f".{out.name}.").partition("-")[0]
+        if process.isdecimal() and not _is_alive(int(process)):
+            shutil.rmtree(stale, ignore_errors=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True

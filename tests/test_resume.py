@@ -1,0 +1,170 @@
+"""A run that is killed goes on, and ends with the same bytes as one that was not."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from neardup.engines import Settings
+from neardup.engines.scratch import Scratch
+from neardup.errors import UsageError
+from neardup.job import dedup
+from neardup.testing import web
+
+FILES = ("pages.parquet", "pairs.parquet", "clusters.parquet")
+
+#: A run that commits after every chunk and takes its time, so that a kill finds it at work.
+SLOW = """
+import sys, time
+from neardup.engines import Settings, collect
+from neardup.job import dedup
+import neardup.sources.jsonl as jsonl
+jsonl.BATCH_BYTES = 1 << 16
+load = jsonl.JsonLines.load
+def slow(self, block):
+    time.sleep(0.01)
+    return load(self, block)
+jsonl.JsonLines.load = slow
+dedup(sys.argv[1], sys.argv[2], detector=sys.argv[3], settings=Settings(threads=2, commit_every=0),
+      resume=len(sys.argv) > 4, overwrite=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("crawl") / "web.jsonl"
+    web(seed=3, pages=1200).write_jsonl(path)
+    return path
+
+
+def start(crawl: Path, out: Path, detector: str, *more: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", SLOW, str(crawl), str(out), detector, *more])
+
+
+def result_bytes(out: Path) -> dict[str, bytes]:
+    return {name: (out / name).read_bytes() for name in FILES}
+
+
+def told(out: Path) -> dict[str, object]:
+    """``run.json`` but for what measures time and memory."""
+    report: dict[str, object] = json.loads((out / "run.json").read_text())
+    return {name: value for name, value in report.items() if name not in ("stages", "peak_memory")}
+
+
+@pytest.mark.parametrize("detector", ["site-aware", "minhash"])
+def test_killed_at_random_moments_it_ends_with_the_same_bytes(crawl: Path, tmp_path: Path, detector: str) -> None:
+    whole = tmp_path / "whole"
+    assert start(crawl, whole, detector).wait() == 0
+    dice = random.Random(detector)
+    out = tmp_path / "out"
+    went_on = 0
+    for _ in range(10):
+        process = start(crawl, out, detector, "resume")
+        time.sleep(dice.uniform(0.4, 1.2))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        went_on += any(tmp_path.glob(".out.scratch/segment-*.json"))
+        if out.exists():
+            # The run ended before the kill came; begin anew.
+            assert result_bytes(out) == result_bytes(whole)
+    assert went_on > 2
+    assert start(crawl, out, detector, "resume").wait() == 0
+    assert result_bytes(out) == result_bytes(whole)
+    assert told(out) == told(whole)
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def stopped(crawl: Path, tmp_path: Path, detector: str = "combined") -> Path:
+    """A scratch folder with a few segments, as a killed run leaves it."""
+    process = start(crawl, tmp_path / "out", detector)
+    while len(list(tmp_path.glob(".out.scratch/segment-*.json"))) < 3:
+        time.sleep(0.01)
+        assert process.poll() is None
+    process.kill()
+    process.wait()
+    return tmp_path / ".out.scratch"
+
+
+def test_another_detector_is_refused_and_named(crawl: Path, tmp_path: Path) -> None:
+    stopped(crawl, tmp_path)
+    with pytest.raises(UsageError, match='detector "combined", this one has "exact"'):
+        dedup(crawl, tmp_path / "out", detector="exact", resume=True)
+
+
+def test_a_changed_input_is_refused_and_named(crawl: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(crawl.read_bytes())
+    scratch = stopped(copy, tmp_path)
+    with copy.open("ab") as file:
+        file.write(b'{"id": "new", "text": "one more page"}\n')
+    with pytest.raises(UsageError, match="the stopped run had files"):
+        dedup(copy, tmp_path / "out", detector="combined", resume=True)
+    assert scratch.exists()
+
+
+def test_without_resume_a_run_begins_anew(crawl: Path, tmp_path: Path) -> None:
+    scratch = stopped(crawl, tmp_path)
+    dedup(crawl, tmp_path / "out", detector="exact")
+    assert not scratch.exists()
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "note", "gone"])
+def test_a_damaged_segment_is_noticed_and_done_again(crawl: Path, tmp_path: Path, damage: str) -> None:
+    whole = tmp_path / "whole"
+    assert start(crawl, whole, "combined").wait() == 0
+    scratch = stopped(crawl, tmp_path)
+    data, note = scratch / "segment-000001.arrow", scratch / "segment-000001.json"
+    content = bytearray(data.read_bytes())
+    if damage == "flip":
+        content[len(content) // 2] ^= 1
+        data.write_bytes(content)
+    elif damage == "cut":
+        data.write_bytes(content[: len(content) // 2])
+    elif damage == "note":
+        note.write_text("{")
+    else:
+        data.unlink()
+    manifest = json.loads((scratch / "manifest.json").read_text())
+    assert len(Scratch.resume(scratch, manifest).tallies) == 1
+    assert start(crawl, tmp_path / "out", "combined", "resume").wait() == 0
+    assert result_bytes(tmp_path / "out") == result_bytes(whole)
+
+
+def test_a_full_disk_ends_the_run_and_room_lets_it_go_on(crawl: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    assert start(crawl, whole, "combined").wait() == 0
+    # No file may grow beyond 40 kB: the first segments fit, the result does not; to a program, a full disk.
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))\n" + SLOW
+    limited = limited.replace("resume=len(sys.argv) > 4", "resume=False")
+    process = subprocess.run(
+        [sys.executable, "-c", limited, str(crawl), str(tmp_path / "out"), "combined"], capture_output=True
+    )
+    assert process.returncode == 1
+    assert b"cannot be written" in process.stderr
+    assert not (tmp_path / "out").exists()
+    assert list(tmp_path.glob(".out.scratch/segment-*.json"))
+    assert start(crawl, tmp_path / "out", "combined", "resume").wait() == 0
+    assert result_bytes(tmp_path / "out") == result_bytes(whole)
+
+
+def test_a_folder_that_is_no_scratch_folder_is_left_alone(crawl: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("years of work")
+    with pytest.raises(Exception, match="not a scratch folder"):
+        dedup(crawl, tmp_path / "out", detector="exact", scratch=mine)
+    assert (mine / "thesis.txt").exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_is_left_behind(crawl: Path, tmp_path: Path) -> None:
+    dedup(crawl, tmp_path / "out", detector="exact", settings=Settings(commit_every=0))
+    assert os.listdir(tmp_path) == ["out"]
