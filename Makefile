@@ -53,5 +53,7 @@ reference: $(VENV)/.built
 wheel: $(VENV)/.installed
 	$(BIN)/maturin build --release --out dist
 
+include benchmarks/targets.mk
+
 clean:
 	rm -rf $(VENV) target dist demo

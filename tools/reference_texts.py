@@ -64,8 +64,10 @@ RUN: Final = {
     "input": "What was read and how, so that `neardup compare --run` finds the pages again.",
     "counts": "How many pages, identity sets, pairs, clusters, removals, skipped and ignored records.",
     "ignored": "Records that are no pages, by kind.",
-    "rules": "For each rule: candidates, accepted pairs, the fullest bucket of a key.",
-    "pairs": "How many pairs were accepted in all, and whether `pairs.parquet` holds all or the spanning forest.",
+    "rules": "For each rule: candidates, accepted pairs, the fullest bucket of a key, hot buckets, and a bound on "
+    "their pairs that were not scored.",
+    "pairs": "How many pairs were accepted in all, and whether `pairs.parquet` holds all, all that were scored, or the "
+    "spanning forest.",
     "warnings": "What you should know beside the numbers.",
     "skipped": "Every record that could not be read: source, position, reason.",
     "bytes": "Bytes read from the (compressed) input.",
@@ -85,6 +87,16 @@ SETTINGS: Final = {
     "max_pairs": (
         "--max-pairs",
         "All accepted pairs are held while they are at most this many times the pages; beyond, the spanning forest.",
+    ),
+    "hot": (
+        "",
+        "A key that more pages share than this is hot: its pages are compared with those that stay, not all with all. "
+        "What stays and the clusters are the same; `run.json` tells how many pairs may be left out.",
+    ),
+    "memory": (
+        "",
+        "Bytes of what was read that may be in memory, twice over; beyond, it goes to the scratch folder until "
+        "it is needed. 0 means three quarters of what the machine, or its group, has.",
     ),
     "commit_every": (
         "",

@@ -1,5 +1,8 @@
 """The kernels of the Rust core. Arrow arrays for text and lists, NumPy for fixed-width rows; always in batches."""
 
+from collections.abc import Sequence
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -66,6 +69,37 @@ def join(
     least: float = 0.0,
     threads: int = 0,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int]: ...
+
+class _Rule(Protocol):
+    """At most one of ``columns``, ``bits`` and ``shingles`` is there to verify with."""
+
+    @property
+    def keys(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def predicate(self) -> str: ...
+    @property
+    def columns(self) -> npt.NDArray[np.uint64] | None: ...
+    @property
+    def bits(self) -> npt.NDArray[np.uint64] | None: ...
+    @property
+    def shingles(self) -> tuple[int, bool] | None: ...
+    @property
+    def least(self) -> float: ...
+
+def match_rules(
+    rules: Sequence[_Rule],
+    active: npt.NDArray[np.bool_],
+    order: npt.NDArray[np.uint32],
+    *,
+    hot: int,
+    most_accepted: int,
+    most_possible: int,
+    site_offsets: npt.NDArray[np.uint64] | None = None,
+    sites: npt.NDArray[np.uint32] | None = None,
+    tokens: list[pa.LargeListArray] | None = None,
+    rows: npt.NDArray[np.uint32] | None = None,
+    threads: int = 0,
+) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int, int, int]]: ...
 def agreeing_bits(
     sketches: npt.NDArray[np.uint64], a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.uint32]: ...
@@ -82,6 +116,13 @@ def components(pages: int, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32])
 def spanning_forest(
     pages: int, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32], score: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.bool_]: ...
+def diameters(
+    clusters: int,
+    cluster: npt.NDArray[np.uint32],
+    a: npt.NDArray[np.uint32],
+    b: npt.NDArray[np.uint32],
+    exact: int,
+) -> npt.NDArray[np.uint32]: ...
 def direct_removal(
     order: npt.NDArray[np.uint32],
     a: npt.NDArray[np.uint32],

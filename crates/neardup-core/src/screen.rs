@@ -72,18 +72,18 @@ impl Screened for AgreeingBits<'_> {
 
 impl Screened for Jaccard<'_> {
     fn words(&self, page: u32) -> &[u64] {
-        self.sets.get(page).parity.words()
+        self.sets.parity(page).words()
     }
 
     fn share(&self, page: u32) -> u64 {
         // Half of an element more than the verifier allows a pair, so that rounding rejects nothing.
-        let size = self.sets.get(page).values.len() as f64;
+        let size = self.sets.size(page) as f64;
         (2.0 * size * (1.0 - self.least) / (1.0 + self.least) + 1.0).ceil() as u64
     }
 
     fn distance(&self, a: u32, b: u32) -> u64 {
-        let (a, b) = (self.sets.get(a).values, self.sets.get(b).values);
-        (a.len() + b.len() - 2 * crate::verify::shared(a, b)) as u64
+        let (a, b) = (self.sets.values(a), self.sets.values(b));
+        (a.len() + b.len() - 2 * crate::verify::shared(&a, &b)) as u64
     }
 }
 
@@ -220,53 +220,42 @@ impl Blocks {
 /// The probes that pass against any row of the block, with the rows as bits.
 #[inline(always)]
 fn pass(lanes: &[[u64; BLOCK]], probes: &[u64], passed: &mut Vec<(u32, u64)>) {
-    // The usual widths as constants, so that the counters stay in registers.
-    match lanes.len() {
-        3 => pass_width::<3>(lanes, probes, passed),
-        5 => pass_width::<5>(lanes, probes, passed),
-        7 => pass_width::<7>(lanes, probes, passed),
-        9 => pass_width::<9>(lanes, probes, passed),
-        _ => probes.chunks_exact(lanes.len()).enumerate().for_each(|(at, row)| one(lanes, row, at, passed)),
+    let (shares, words) = lanes.split_last().expect("a lane of shares");
+    for (at, probe) in probes.chunks_exact(lanes.len()).enumerate() {
+        // What is allowed of each row less twice what differs: the highest bit is set unless the row passes.
+        let mut room = [0u64; BLOCK];
+        for row in 0..BLOCK {
+            room[row] = shares[row] + probe[words.len()];
+        }
+        // Two words at a time: with one, loads and stores of `room` take longer than the counting; with all, the
+        // compiler turns to vectors of words instead of rows, ten times slower.
+        let mut pairs = words.chunks_exact(2).zip(probe.chunks_exact(2));
+        for (lanes, words) in &mut pairs {
+            let (first, second) = (&lanes[0], &lanes[1]);
+            for row in 0..BLOCK {
+                let differing = (first[row] ^ words[0]).count_ones() + (second[row] ^ words[1]).count_ones();
+                room[row] = room[row].wrapping_sub(2 * u64::from(differing));
+            }
+        }
+        if let [odd] = words.chunks_exact(2).remainder() {
+            for row in 0..BLOCK {
+                let differing = (odd[row] ^ probe[words.len() - 1]).count_ones();
+                room[row] = room[row].wrapping_sub(2 * u64::from(differing));
+            }
+        }
+        let mut all = u64::MAX;
+        for row in 0..BLOCK {
+            all &= room[row];
+        }
+        // Some row may pass: told apart one by one, as this is rare.
+        if all >> 63 == 0 {
+            let hits = (0..BLOCK).fold(0, |hits, row| hits | (!room[row] >> 63) << row);
+            passed.push((at as u32, hits));
+        }
     }
 }
 
 variants!(fn pass(lanes: &[[u64; BLOCK]], probes: &[u64], passed: &mut Vec<(u32, u64)>) -> ());
-
-#[inline(always)]
-fn pass_width<const STEP: usize>(lanes: &[[u64; BLOCK]], probes: &[u64], passed: &mut Vec<(u32, u64)>) {
-    let lanes: &[[u64; BLOCK]; STEP] = lanes.try_into().expect("as many lanes as words and a share");
-    for (at, row) in probes.chunks_exact(STEP).enumerate() {
-        one(lanes, row, at, passed);
-    }
-}
-
-#[inline(always)]
-fn one(lanes: &[[u64; BLOCK]], row: &[u64], at: usize, passed: &mut Vec<(u32, u64)>) {
-    const GROUP: usize = 32;
-    let width = lanes.len() - 1;
-    let mut hits = 0u64;
-    for group in 0..BLOCK / GROUP {
-        let mut differing = [0u64; GROUP];
-        for word in 0..width {
-            for lane in 0..GROUP {
-                differing[lane] += u64::from((lanes[word][group * GROUP + lane] ^ row[word]).count_ones());
-            }
-        }
-        let mut any = false;
-        for lane in 0..GROUP {
-            any |= 2 * differing[lane] <= lanes[width][group * GROUP + lane] + row[width];
-        }
-        if any {
-            for lane in 0..GROUP {
-                let hit = 2 * differing[lane] <= lanes[width][group * GROUP + lane] + row[width];
-                hits |= u64::from(hit) << (group * GROUP + lane);
-            }
-        }
-    }
-    if hits != 0 {
-        passed.push((at as u32, hits));
-    }
-}
 
 #[cfg(test)]
 mod tests {

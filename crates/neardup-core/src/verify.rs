@@ -70,25 +70,26 @@ impl Verify for AgreeingBits<'_> {
 /// Exact Jaccard similarity of shingle sets.
 #[derive(Clone, Copy, Debug)]
 pub struct Jaccard<'a> {
-    pub sets: &'a ShingleSets,
+    pub sets: &'a ShingleSets<'a>,
     pub least: f64,
 }
 
 impl Verify for Jaccard<'_> {
     #[inline(always)]
     fn score(&self, a: u32, b: u32) -> Option<f64> {
-        let (a, b) = (self.sets.get(a), self.sets.get(b));
-        let total = a.values.len() + b.values.len();
+        let (size_a, size_b) = (self.sets.size(a), self.sets.size(b));
+        let total = size_a + size_b;
         if total == 0 {
             return None;
         }
         // J ≥ t exactly when the sets differ in at most (|A| + |B|)·(1 − t)/(1 + t) elements; half of one more, so
         // that rounding cannot reject a pair at the threshold: the score itself decides.
         let allowed = (total as f64 * (1.0 - self.least) / (1.0 + self.least) + 0.5) as usize;
-        if a.values.len().abs_diff(b.values.len()) > allowed || a.parity.differences(b.parity) > allowed {
+        let differences = self.sets.parity(a).differences(self.sets.parity(b));
+        if size_a.abs_diff(size_b) > allowed || differences > allowed {
             return None;
         }
-        let shared = shared_within(a.values, b.values, allowed)?;
+        let shared = shared_within(&self.sets.values(a), &self.sets.values(b), allowed)?;
         let score = shared as f64 / (total - shared) as f64;
         (score >= self.least).then_some(score)
     }

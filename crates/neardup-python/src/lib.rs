@@ -11,6 +11,7 @@ mod arrays;
 mod fingerprints;
 mod pages;
 mod pairs;
+mod rules;
 
 #[pymodule]
 mod _native {
@@ -22,9 +23,11 @@ mod _native {
     use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms};
     #[pymodule_export]
     use crate::pairs::{
-        agreeing_bits, components, direct_removal, equal_columns, identity_sets, jaccard, join,
+        agreeing_bits, components, diameters, direct_removal, equal_columns, identity_sets, jaccard,
         spanning_forest, term_difference,
     };
+    #[pymodule_export]
+    use crate::rules::{join, match_rules};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -8,12 +8,12 @@ on takes those chunks off the source without loading them.
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -24,27 +24,56 @@ from neardup.detectors import Detector
 from neardup.engines.links import count_links, page_links
 from neardup.engines.parts import KEPT, Part, Tally, fixed_width_column, fixed_width_values, numbers
 from neardup.engines.progress import Progress
-from neardup.engines.scratch import Scratch
+from neardup.engines.scratch import TOKENS, Scratch
 from neardup.engines.settings import Settings
+from neardup.engines.store import PartStore
 from neardup.errors import InputError
 from neardup.fingerprints import Fingerprint, FixedWidth
 from neardup.sources import Chunk, Source
 from neardup.text import read
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Collection:
-    """Every page of the input, in input order, without its text."""
+    """Every page of the input, in input order, without its text. What is asked for is read when it is asked for."""
 
-    #: The columns of ``KEPT``, ``title``, ``site`` and ``tokens`` (how many).
-    pages: pa.Table
-    identity: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]
-    fingerprints: dict[Fingerprint, FixedWidth]
-    #: The tokens themselves, where the detector verifies with them.
-    tokens: pa.ChunkedArray | None
-    #: How many other pages link to each page, where the keep policy asks for it.
-    links: npt.NDArray[np.int64] | None
+    store: PartStore
+    kinds: tuple[Fingerprint, ...]
+    count: int
     tally: Tally
+    _fingerprints: dict[Fingerprint, FixedWidth] = field(default_factory=dict, repr=False)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """One of ``KEPT``, or ``title``, ``site`` or ``tokens`` (how many), of all pages."""
+        return pa.chunked_array([batch.column(0) for batch in self.store.columns([name])])
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Several of them."""
+        return pa.Table.from_batches(list(self.store.columns(list(names))))
+
+    @property
+    def identity(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """The two halves of the hash of each page's token sequence."""
+        batches = list(self.store.columns(["identity_high", "identity_low"]))
+        return numbers(batches, "identity_high"), numbers(batches, "identity_low")
+
+    def fingerprint(self, kind: Fingerprint) -> FixedWidth:
+        """A fingerprint of all pages, a row a page; asked for by several rules, put together once."""
+        if kind not in self._fingerprints:
+            name = f"fingerprint_{self.kinds.index(kind)}"
+            self._fingerprints[kind] = fixed_width_values(list(self.store.columns([name])), name)
+        return self._fingerprints[kind]
+
+    def token_lists(self) -> list[pa.LargeListArray]:
+        """The tokens themselves, in batches; there where the detector verifies with them."""
+        return [_lists(*held) if isinstance(held, tuple) else held for held in self.store.tokens()]
+
+    @property
+    def links(self) -> npt.NDArray[np.int64] | None:
+        """How many other pages link to each page, where the keep policy asks for it."""
+        if "links" not in self.store.names():
+            return None
+        return count_links([(batch.column(0), batch.column(1)) for batch in self.store.columns(["own_url", "links"])])
 
 
 @dataclass(slots=True)
@@ -71,11 +100,11 @@ class _Worker:
         for number, fingerprint in enumerate(self.fingerprints):
             columns[f"fingerprint_{number}"] = fixed_width_column(fingerprint.compute(tokens))
         if self.detector.needs_tokens():
-            columns["token_lists"] = tokens
+            columns[TOKENS] = tokens
         if self.settings.keep == "most-linked":
             columns["own_url"], columns["links"] = page_links(pages)
         replaced = int(page_tokens.replaced.sum())
-        tally = Tally(1, chunk.nbytes, replaced, loaded.skipped, loaded.ignored)
+        tally = Tally(1, pages.num_rows, chunk.nbytes, replaced, loaded.skipped, loaded.ignored)
         return Part(pa.RecordBatch.from_pydict(columns), tally)
 
 
@@ -88,14 +117,11 @@ def collect(
 ) -> Collection:
     """Reads the whole source, going on behind what the scratch folder holds already."""
     worker = _Worker(detector, settings)
-    parts: list[Part] = []
-    for number in range(len(scratch.tallies) if scratch is not None else 0):
-        assert scratch is not None
-        parts.append(scratch.load(number))
-        progress.advance(parts[-1].rows.num_rows, parts[-1].tally.nbytes)
+    store = PartStore(scratch, settings.commit_every, settings.memory_budget // 2)
     done = scratch.chunks if scratch is not None else 0
-    uncommitted = len(parts)
-    committed_at = time.monotonic()
+    if scratch is not None:
+        for tally in scratch.tallies:
+            progress.advance(tally.pages, tally.nbytes)
     for part in _in_order(islice(source.chunks(), done, None), worker, settings.workers):
         if settings.strict and part.tally.skipped:
             bad = part.tally.skipped[0]
@@ -104,12 +130,19 @@ def collect(
                 where=f"{bad.source}, {bad.position}",
                 hint="mend it, or run without --strict to skip such records",
             )
-        progress.advance(part.rows.num_rows, part.tally.nbytes)
-        parts.append(part)
-        if scratch is not None and time.monotonic() - committed_at >= settings.commit_every:
-            scratch.commit(parts[uncommitted:])
-            uncommitted, committed_at = len(parts), time.monotonic()
-    return _assemble(parts, worker.fingerprints)
+        progress.advance(part.tally.pages, part.tally.nbytes)
+        store.add(part)
+    tally = store.tally()
+    if not tally.pages:
+        raise InputError("no pages were found in the input", hint=_why_none(tally))
+    return Collection(store, worker.fingerprints, tally.pages, tally)
+
+
+def _lists(path: Path, counts: npt.NDArray[np.int64]) -> pa.LargeListArray:
+    """Token lists out of a file of the scratch folder."""
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    kind = pa.large_list(pa.field("item", pa.uint64(), nullable=False))
+    return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(np.fromfile(path, np.uint64)), type=kind)
 
 
 def _in_order(chunks: Iterator[Chunk], worker: _Worker, threads: int) -> Iterator[Part]:
@@ -124,26 +157,6 @@ def _in_order(chunks: Iterator[Chunk], worker: _Worker, threads: int) -> Iterato
             yield under_way.popleft().result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _assemble(parts: list[Part], fingerprints: tuple[Fingerprint, ...]) -> Collection:
-    tally = Tally.total([part.tally for part in parts])
-    batches = [part.rows for part in parts if part.rows.num_rows]
-    if not batches:
-        raise InputError("no pages were found in the input", hint=_why_none(tally))
-    names = batches[0].schema.names
-    linked = "links" in names
-    return Collection(
-        pages=pa.Table.from_batches(batches).select([*KEPT, "title", "site", "tokens"]),
-        identity=(numbers(batches, "identity_high"), numbers(batches, "identity_low")),
-        fingerprints={
-            fingerprint: fixed_width_values(batches, f"fingerprint_{number}")
-            for number, fingerprint in enumerate(fingerprints)
-        },
-        tokens=pa.chunked_array([batch.column("token_lists") for batch in batches]) if "token_lists" in names else None,
-        links=count_links([(batch.column("own_url"), batch.column("links")) for batch in batches]) if linked else None,
-        tally=tally,
-    )
 
 
 def _why_none(tally: Tally) -> str:

@@ -50,7 +50,7 @@ def run(
         "rules": [asdict(counts) for counts in matches.rules],
         "pairs": {
             "in_all": tables.all_pairs,
-            "held": "all" if tables.pairs.num_rows == tables.all_pairs else "spanning forest",
+            "held": tables.held,
         },
         "warnings": warnings(collection, matches, tables, detector),
         "skipped": [asdict(bad) for bad in collection.tally.skipped],
@@ -79,7 +79,13 @@ def warnings(collection: Collection, matches: Matches, tables: Tables, detector:
         said.append(f"{counts['repeated_ids']:,} ids occurred before and became id#row")
     if tables.pairs.num_rows < tables.all_pairs:
         said.append(f"of {tables.all_pairs:,} accepted pairs only the spanning forest is held; see --max-pairs")
+    hot = [counts for counts in matches.rules if counts.unscored]
+    if hot:
+        said.append(
+            f"{sum(counts.hot_buckets for counts in hot):,} keys are shared by so many pages that not all their pairs "
+            "were scored; the pages that stay and the clusters are exact, cohesion and diameter are of scored pairs"
+        )
     needs_sites = any(rule.predicate != "any" for rule in detector.rules())
-    if needs_sites and collection.pages.column("site").null_count == collection.pages.num_rows:
+    if needs_sites and collection.column("site").null_count == collection.count:
         said.append("no page has a URL, so all count as on different sites; consider --detector minhash")
     return said

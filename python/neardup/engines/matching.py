@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,17 @@ from neardup.detectors import Detector, Rule
 from neardup.detectors.rules import AgreeingBits, AgreeingColumns, ExactJaccard
 from neardup.engines.collect import Collection
 from neardup.engines.settings import Settings
-from neardup.fingerprints import Projection, Supershingles
+from neardup.fingerprints import FixedWidth, Projection, Supershingles
+from neardup.graph import keep_order, set_order
 
 Rows = npt.NDArray[np.uint32]
+
+#: Buckets are joined exhaustively, the small ones first, until so many pairs are accepted, or have been possible:
+#: beyond, those that are left are hot as well. Collections of any size have this much; ``Settings.max_pairs`` and
+#: ``_POSSIBLE_A_PAGE`` give more to larger ones.
+_ACCEPTED: Final = 1 << 20
+_POSSIBLE: Final = 1 << 26
+_POSSIBLE_A_PAGE: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +36,19 @@ class RuleCounts:
     accepted: int
     #: Pages in the fullest bucket of a key.
     largest_bucket: int
+    #: Buckets too full for all their pairs to be verified; see ``Settings.hot``.
+    hot_buckets: int
+    #: At most so many pairs in hot buckets might have been accepted and are not among the pairs. They would change
+    #: neither the pages that stay nor the clusters.
+    unscored: int
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
     """Identity sets and the accepted pairs between their first members, sorted by (a, b); a < b are rows."""
 
+    #: All rows, the most preferred first.
+    order: Rows
     #: For each page the first page with the same tokens.
     identity: Rows
     a: Rows
@@ -58,15 +73,36 @@ class _Sites:
 
 def match(collection: Collection, detector: Detector, settings: Settings) -> Matches:
     """Finds the pairs the detector accepts."""
-    tokens = collection.pages.column("tokens").to_numpy()
+    tokens = collection.column("tokens").to_numpy()
     identity = _native.identity_sets(*collection.identity, tokens == 0)
     first = np.flatnonzero(identity == np.arange(len(identity), dtype=np.uint32)).astype(np.uint32)
     member_of = np.searchsorted(first, identity).astype(np.uint32)
-    sites = _sites(collection.pages.column("site"), member_of, len(first))
+    sites = _sites(collection.column("site"), member_of, len(first))
     active = tokens[first] >= settings.reading.min_tokens
-    found = [_apply(rule, collection, first, active, sites, settings.workers) for rule in detector.rules()]
-    a, b, score, rule = _union([pairs for pairs, _ in found])
+    order = keep_order(
+        settings.keep,
+        tokens=tokens,
+        urls=collection.column("url"),
+        dates=collection.column("date"),
+        links=collection.links,
+    )
+    rules = detector.rules()
+    found = _native.match_rules(
+        [_arrays(rule, collection, first) for rule in rules],
+        active,
+        set_order(order, identity),
+        hot=settings.hot,
+        most_accepted=max(_ACCEPTED, settings.max_pairs * len(identity)),
+        most_possible=max(_POSSIBLE, _POSSIBLE_A_PAGE * len(identity)),
+        site_offsets=sites.offsets,
+        sites=sites.values,
+        tokens=collection.token_lists() if detector.needs_tokens() else None,
+        rows=first,
+        threads=settings.workers,
+    )
+    a, b, score, which = _union([pairs[:3] for pairs in found])
     return Matches(
+        order=order,
         identity=identity,
         a=first[a],
         b=first[b],
@@ -75,42 +111,37 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         b_similarity=_similarity(collection, Supershingles, first[a], first[b]),
         c_similarity=_similarity(collection, Projection, first[a], first[b]),
         jaccard=score if detector.needs_tokens() else None,
-        rule=rule,
-        rules=[counts for _, counts in found],
+        rule=which,
+        rules=[RuleCounts(rule.name, *pairs[3:]) for rule, pairs in zip(rules, found, strict=True)],
     )
 
 
 _Pairs = tuple[Rows, Rows, npt.NDArray[np.float64]]
 
 
-def _apply(
-    rule: Rule,
-    collection: Collection,
-    first: Rows,
-    active: npt.NDArray[np.bool_],
-    sites: _Sites,
-    threads: int,
-) -> tuple[_Pairs, RuleCounts]:
-    keys = rule.keys.of(collection.fingerprints[rule.keys.fingerprint][first])
+@dataclass(frozen=True, slots=True)
+class _RuleArrays:
+    """A rule as the native module takes it."""
+
+    keys: FixedWidth
+    predicate: str
+    columns: FixedWidth | None
+    bits: FixedWidth | None
+    #: k, and whether shingles are Rabin fingerprints.
+    shingles: tuple[int, bool] | None
+    least: float
+
+
+def _arrays(rule: Rule, collection: Collection, first: Rows) -> _RuleArrays:
     verify = rule.verify
-    evidence: dict[str, Any] = {}
-    if isinstance(verify, AgreeingColumns):
-        evidence["columns"] = collection.fingerprints[verify.fingerprint][first]
-    elif isinstance(verify, AgreeingBits):
-        evidence["bits"] = collection.fingerprints[verify.fingerprint][first]
-    elif isinstance(verify, ExactJaccard) and collection.tokens is not None:
-        evidence.update(tokens=collection.tokens.chunks, rows=first, k=verify.k, rabin=verify.rabin)
-    a, b, score, candidates, largest = _native.join(
-        keys,
-        active,
+    return _RuleArrays(
+        keys=rule.keys.of(collection.fingerprint(rule.keys.fingerprint)[first]),
         predicate=rule.predicate,
-        site_offsets=sites.offsets,
-        sites=sites.values,
+        columns=collection.fingerprint(verify.fingerprint)[first] if isinstance(verify, AgreeingColumns) else None,
+        bits=collection.fingerprint(verify.fingerprint)[first] if isinstance(verify, AgreeingBits) else None,
+        shingles=(verify.k, verify.rabin) if isinstance(verify, ExactJaccard) else None,
         least=verify.least,
-        threads=threads,
-        **evidence,
     )
-    return (a, b, score), RuleCounts(rule.name, candidates, len(a), largest)
 
 
 def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], npt.NDArray[np.int8]]:
@@ -164,8 +195,9 @@ def _same_site(sites: _Sites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
 def _similarity(
     collection: Collection, kind: type[Supershingles | Projection], a: Rows, b: Rows
 ) -> npt.NDArray[np.uint32] | None:
-    for fingerprint, values in collection.fingerprints.items():
+    for fingerprint in collection.kinds:
         if isinstance(fingerprint, kind):
+            values = collection.fingerprint(fingerprint)
             if isinstance(fingerprint, Projection):
                 return _native.agreeing_bits(values, a, b)
             return _native.equal_columns(values, a, b)

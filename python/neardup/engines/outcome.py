@@ -14,7 +14,7 @@ from neardup import _native
 from neardup.engines.collect import Collection
 from neardup.engines.matching import Matches, site_numbers
 from neardup.engines.settings import Settings
-from neardup.graph import clusters_table, keep_order, remove
+from neardup.graph import clusters_table, remove
 
 PAGES_OUT: Final = pa.schema(
     [
@@ -83,38 +83,33 @@ class Tables:
     clusters: pa.Table
     counts: dict[str, int]
     all_pairs: int
+    #: Which pairs ``pairs`` holds, in words.
+    held: str
 
 
 def assemble(collection: Collection, matches: Matches, settings: Settings) -> Tables:
     """From pages and pairs to clusters, removals and the tables."""
-    count = collection.pages.num_rows
+    count = collection.count
     rows = np.arange(count, dtype=np.uint32)
-    ids, repeated = unique_ids(collection.pages)
+    ids, repeated = unique_ids(collection.columns(["id", "source", "record"]))
     cluster = _native.components(
         count, np.concatenate([matches.a, matches.identity]), np.concatenate([matches.b, rows])
     )
-    tokens = collection.pages.column("tokens").to_numpy()
-    order = keep_order(
-        settings.keep,
-        tokens=tokens,
-        urls=collection.pages.column("url"),
-        dates=collection.pages.column("date"),
-        links=collection.links,
-    )
-    removed = remove(order, matches.identity, cluster, (matches.a, matches.b, matches.score), settings.removal)
+    tokens = collection.column("tokens").to_numpy()
+    removed = remove(matches.order, matches.identity, cluster, (matches.a, matches.b, matches.score), settings.removal)
     kept = removed.instead == rows
     reason = _reasons(kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens)
     pages = pa.Table.from_arrays(
         [
             pa.array(rows, pa.uint64()),
             ids,
-            *(collection.pages.column(name) for name in ("url", "site", "title", "tokens")),
+            *(collection.column(name) for name in ("url", "site", "title", "tokens")),
             ids.take(pa.array(matches.identity)),
             ids.take(pa.array(cluster)),
             pa.array(kept),
             ids.take(pa.array(removed.instead, mask=kept)),
             reason,
-            *(collection.pages.column(name) for name in ("source", "offset", "length")),
+            *(collection.column(name) for name in ("source", "offset", "length")),
         ],
         schema=PAGES_OUT,
     )
@@ -122,7 +117,7 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
         ids,
         cluster,
         matches.identity,
-        site_numbers(collection.pages.column("site")),
+        site_numbers(collection.column("site")),
         kept,
         (matches.a, matches.b),
     )
@@ -145,7 +140,14 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
         "skipped": len(collection.tally.skipped),
         "ignored": sum(collection.tally.ignored.values()),
     }
-    return Tables(pages, pairs, clusters, counts, len(matches.a))
+    return Tables(pages, pairs, clusters, counts, len(matches.a), _held(matches, pairs.num_rows))
+
+
+def _held(matches: Matches, held: int) -> str:
+    unscored = sum(rule.unscored for rule in matches.rules)
+    if held < len(matches.a):
+        return "spanning forest"
+    return f"all scored; at most {unscored:,} pairs in hot keys were not scored" if unscored else "all"
 
 
 def _pairs_table(ids: pa.Array, matches: Matches, pages: int) -> pa.Table:

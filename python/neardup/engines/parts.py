@@ -26,8 +26,9 @@ KEPT: Final = ("id", "url", "date", "source", "record", "offset", "length")
 class Tally:
     """What else reading has to tell of a stretch of the input."""
 
-    #: How many chunks of the source, and bytes of the (compressed) input, the stretch took.
+    #: How many chunks of the source it took, pages it gave, and bytes of the (compressed) input it stands for.
     chunks: int = 0
+    pages: int = 0
     nbytes: int = 0
     #: Pages with bytes that did not fit their encoding.
     replaced: int = 0
@@ -38,14 +39,15 @@ class Tally:
     def total(tallies: Sequence[Tally]) -> Tally:
         """All of them together.
 
-        >>> Tally.total([Tally(1, 10, ignored={"image": 1}), Tally(1, 5, ignored={"image": 2})])
-        Tally(chunks=2, nbytes=15, replaced=0, skipped=[], ignored={'image': 3})
+        >>> Tally.total([Tally(1, 3, 10, ignored={"image": 1}), Tally(1, 4, 5, ignored={"image": 2})])
+        Tally(chunks=2, pages=7, nbytes=15, replaced=0, skipped=[], ignored={'image': 3})
         """
         ignored: Counter[str] = Counter()
         for tally in tallies:
             ignored.update(tally.ignored)
         return Tally(
             chunks=sum(tally.chunks for tally in tallies),
+            pages=sum(tally.pages for tally in tallies),
             nbytes=sum(tally.nbytes for tally in tallies),
             replaced=sum(tally.replaced for tally in tallies),
             skipped=[bad for tally in tallies for bad in tally.skipped],

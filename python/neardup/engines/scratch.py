@@ -1,7 +1,8 @@
 """The scratch folder: what a run has done so far, so that a run that was killed can go on.
 
-Reading commits *segments*: an Arrow file of parts, then a small file with its length, checksum and tally. Both are
-written under another name, flushed and renamed, in that order, so a segment either counts or does not exist. A segment
+Reading commits *segments*: an Arrow file of parts (and a file of tokens), then a small file with their lengths and
+checksums and the tally. All are written under another name, flushed and renamed, in that order, so a segment either
+counts or does not exist. A segment
 whose checksum is wrong is dropped with all behind it, and read again. The manifest says what the run is a run of;
 going on with another input or detector is refused, naming the difference.
 """
@@ -11,18 +12,22 @@ from __future__ import annotations
 import json
 import shutil
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.engines.parts import Part, Tally
 from neardup.errors import OutputError, UsageError
 from neardup.sinks import replacing, write_json
 
+#: The column of token lists, which goes to a file of its own: it is by far the largest, and read page by page.
+TOKENS: Final = "token_lists"
 _MANIFEST = "manifest.json"
 _BLOCK = 1 << 20
 
@@ -37,7 +42,7 @@ class Scratch:
     ...     scratch = Scratch.start(Path(folder, "s"), {"detector": "exact"})
     ...     scratch.commit([Part(rows, Tally(chunks=1))])
     ...     again = Scratch.resume(Path(folder, "s"), {"detector": "exact"})
-    ...     again.chunks, again.load(0).rows["id"].to_pylist()
+    ...     again.chunks, next(again.columns(0, ["id"]))["id"].to_pylist()
     (1, ['a', 'b'])
     """
 
@@ -80,34 +85,59 @@ class Scratch:
 
     def commit(self, parts: Sequence[Part]) -> None:
         """Writes parts as the next segment."""
-        data, note = self._paths(len(self.tallies))
+        number = len(self.tallies)
         tally = Tally.total([part.tally for part in parts])
         batches = [part.rows for part in parts]
-        with replacing(data) as file, pa.ipc.new_file(file, batches[0].schema) as writer:
+        files = [self._path(number, "arrow")]
+        if TOKENS in batches[0].schema.names:
+            files.append(self._path(number, "tokens"))
+            with replacing(files[-1]) as file:
+                for batch in batches:
+                    file.write(np.ascontiguousarray(batch.column(TOKENS).flatten().to_numpy()).data)
+            batches = [batch.drop_columns([TOKENS]) for batch in batches]
+        with replacing(files[0]) as file, pa.ipc.new_file(file, batches[0].schema) as writer:
             for batch in batches:
                 writer.write_batch(batch)
-        write_json({"bytes": data.stat().st_size, "checksum": checksum(data), **tally.to_json()}, note)
+        sums = {path.name: [path.stat().st_size, checksum(path)] for path in files}
+        write_json({"files": sums, **tally.to_json()}, self._path(number, "json"))
         self.tallies.append(tally)
 
-    def load(self, number: int) -> Part:
-        """A committed segment as one part."""
-        data, _ = self._paths(number)
-        with pa.OSFile(str(data)) as file, pa.ipc.open_file(file) as reader:
-            table = reader.read_all().combine_chunks()
-        batches = table.to_batches()
-        rows = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
-        return Part(rows, self.tallies[number])
+    def names(self, number: int) -> list[str]:
+        """The columns of a committed segment."""
+        with pa.OSFile(str(self._path(number, "arrow"))) as file, pa.ipc.open_file(file) as reader:
+            names: list[str] = reader.schema.names
+        return [*names, TOKENS] if self._path(number, "tokens").exists() else names
 
-    def _paths(self, number: int) -> tuple[Path, Path]:
-        return self.folder / f"segment-{number:06}.arrow", self.folder / f"segment-{number:06}.json"
+    def columns(self, number: int, names: list[str]) -> Iterator[pa.RecordBatch]:
+        """Some columns of a committed segment, part by part; nothing else is read. Tokens have a way of their own."""
+        known = self.names(number)
+        options = pa.ipc.IpcReadOptions(included_fields=[known.index(name) for name in names])
+        with (
+            pa.OSFile(str(self._path(number, "arrow"))) as file,
+            pa.ipc.open_file(file, options=options) as reader,
+        ):
+            for at in range(reader.num_record_batches):
+                batch = reader.get_batch(at)
+                if batch.num_rows:
+                    yield batch.select(names)
+
+    def tokens(self, number: int) -> tuple[Path, npt.NDArray[np.int64]]:
+        """The file that holds the tokens of a committed segment one after another, and how many each page has."""
+        counts = [batch.column(0).to_numpy() for batch in self.columns(number, ["tokens"])]
+        return self._path(number, "tokens"), np.concatenate([np.empty(0, np.int64), *counts])
+
+    def _path(self, number: int, ending: str) -> Path:
+        return self.folder / f"segment-{number:06}.{ending}"
 
     def _read_tally(self, number: int) -> Tally | None:
-        data, note = self._paths(number)
         try:
-            told = json.loads(note.read_text(encoding="utf-8"))
-            whole = data.stat().st_size == told.pop("bytes") and checksum(data) == told.pop("checksum")
-            return Tally.from_json(told) if whole else None
-        except (OSError, ValueError, KeyError, TypeError):
+            told = json.loads(self._path(number, "json").read_text(encoding="utf-8"))
+            for name, (size, expected) in told.pop("files").items():
+                path = self.folder / Path(name).name
+                if path.stat().st_size != size or checksum(path) != expected:
+                    return None
+            return Tally.from_json(told)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
 

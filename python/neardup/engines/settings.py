@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from neardup.engines.machine import available_memory
 from neardup.errors import UsageError
 from neardup.graph.keep import POLICIES, KeepPolicy
 from neardup.graph.removal import REMOVALS, Removal
@@ -31,6 +32,12 @@ class Settings:
     threads: int = 0
     #: All accepted pairs are held while they are at most this many times the pages; beyond, the spanning forest.
     max_pairs: int = 100
+    #: A key that more pages share than this is hot: its pages are compared with those that stay, not all with all. What
+    #: stays and the clusters are the same; pairs between pages that go may be left out, as ``run.json`` tells.
+    hot: int = 20_000
+    #: Bytes of what was read that may be in memory, twice over; beyond, it goes to the scratch folder until it is
+    #: needed. 0 means three quarters of what the machine, or the group the process is in, has.
+    memory: int = 0
     #: Seconds between two commits to the scratch folder: what a killed run may have to do again.
     commit_every: float = 30.0
 
@@ -39,8 +46,13 @@ class Settings:
             raise UsageError(f"unknown keep policy {self.keep!r}", hint=f"one of {', '.join(POLICIES)}")
         if self.removal not in REMOVALS:
             raise UsageError(f"unknown removal {self.removal!r}", hint=f"one of {', '.join(REMOVALS)}")
-        if self.threads < 0 or self.max_pairs < 1:
-            raise UsageError("threads must not be negative, and max_pairs at least 1")
+        if self.threads < 0 or self.max_pairs < 1 or self.hot < 1:
+            raise UsageError("threads must not be negative, and max_pairs and hot at least 1")
+
+    @property
+    def memory_budget(self) -> int:
+        """Bytes of memory the run may take."""
+        return self.memory or available_memory() * 3 // 4
 
     @property
     def workers(self) -> int:

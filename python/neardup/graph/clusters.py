@@ -2,17 +2,19 @@
 
 ``diameter`` is the longest shortest path, in pairs, between two identity sets of the cluster; ``cohesion`` is the share
 of all pairs of its identity sets that were accepted (1 for a cluster of identical pages). Where a cluster has more
-than ``EXACT_DIAMETER`` identity sets its diameter is a lower bound, found by two sweeps.
+than ``EXACT_DIAMETER`` identity sets its diameter is a lower bound, found by two sweeps. Both speak of the pairs that
+were scored: in a cluster with hot keys, where not all were, the true cohesion may be higher and paths be shorter.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from neardup import _native
 
 EXACT_DIAMETER: Final = 200
 Rows = npt.NDArray[np.uint32]
@@ -55,7 +57,7 @@ def clusters_table(
     place[first] = np.arange(len(first))
     kept_count = np.bincount(cluster[kept], minlength=pages)[first]
     sets = np.bincount(cluster[identity == np.arange(pages)], minlength=pages)[first]
-    edge_cluster = place[cluster[pairs[0]]]
+    edge_cluster = place[cluster[pairs[0]]].astype(np.uint32)
     edges = np.bincount(edge_cluster, minlength=len(first))
     possible = sets * (sets - 1) / 2
     cohesion = np.where(possible > 0, edges / np.maximum(possible, 1), 1.0)
@@ -65,7 +67,7 @@ def clusters_table(
             pa.array(size[first], pa.int64()),
             pa.array(_sites(place[cluster], sites, len(first)), pa.int64()),
             pa.array(kept_count, pa.int64()),
-            pa.array(_diameters(edge_cluster, pairs, sets, edges), pa.int64()),
+            pa.array(_native.diameters(len(first), edge_cluster, *pairs, EXACT_DIAMETER), pa.int64()),
             pa.array(cohesion, pa.float64()),
         ],
         schema=CLUSTERS,
@@ -77,45 +79,3 @@ def _sites(place: npt.NDArray[np.int64], sites: npt.NDArray[np.int64], count: in
     known = (place >= 0) & (sites >= 0)
     distinct = np.unique(np.stack([place[known], sites[known]]), axis=1)
     return np.bincount(distinct[0], minlength=count)
-
-
-def _diameters(
-    edge_cluster: npt.NDArray[np.int64],
-    pairs: tuple[Rows, Rows],
-    sets: npt.NDArray[np.int64],
-    edges: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int64]:
-    # Complete graphs, most clusters by far, need no search: diameter 1, or 0 for a single identity set.
-    diameters = np.minimum(sets - 1, 1)
-    open_ones = np.flatnonzero(edges < sets * (sets - 1) // 2)
-    order = np.argsort(edge_cluster, kind="stable")
-    bounds = np.searchsorted(edge_cluster[order], [open_ones, open_ones + 1])
-    for cluster, start, end in zip(open_ones.tolist(), *bounds.tolist(), strict=True):
-        of_cluster = order[start:end]
-        diameters[cluster] = _diameter(pairs[0][of_cluster].tolist(), pairs[1][of_cluster].tolist())
-    return diameters
-
-
-def _diameter(a: list[int], b: list[int]) -> int:
-    neighbours: dict[int, list[int]] = {}
-    for first, second in zip(a, b, strict=True):
-        neighbours.setdefault(first, []).append(second)
-        neighbours.setdefault(second, []).append(first)
-    if len(neighbours) <= EXACT_DIAMETER:
-        return max(_farthest(node, neighbours)[1] for node in neighbours)
-    end, _ = _farthest(min(neighbours), neighbours)
-    return _farthest(end, neighbours)[1]
-
-
-def _farthest(start: int, neighbours: dict[int, list[int]]) -> tuple[int, int]:
-    """The node farthest from ``start`` (of equals the smallest) and its distance."""
-    distance = {start: 0}
-    queue = deque([start])
-    while queue:
-        node = queue.popleft()
-        for other in neighbours[node]:
-            if other not in distance:
-                distance[other] = distance[node] + 1
-                queue.append(other)
-    longest = max(distance.values())
-    return min(node for node, steps in distance.items() if steps == longest), longest

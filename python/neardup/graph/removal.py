@@ -52,15 +52,27 @@ def remove(
         instead = _first_met(order, cluster, pages)[cluster]
     else:
         sets, position = np.unique(identity, return_inverse=True)
-        place = np.empty(pages, np.uint32)
-        place[order] = np.arange(pages, dtype=np.uint32)
-        set_order = np.argsort(place[best[sets]]).astype(np.uint32)
         a, b, score = pairs
         kept_set = _native.direct_removal(
-            set_order, _positions(sets, a), _positions(sets, b), np.ascontiguousarray(score, np.float64)
+            set_order(order, identity),
+            _positions(sets, a),
+            _positions(sets, b),
+            np.ascontiguousarray(score, np.float64),
         )
         instead = best[sets[kept_set[position]]]
     return Removed(instead.astype(np.uint32), identity[instead] == identity)
+
+
+def set_order(order: Rows, identity: Rows) -> Rows:
+    """The identity sets, numbered in the order of their first members, by their most preferred member.
+
+    >>> import numpy as np
+    >>> rows = lambda *values: np.array(values, np.uint32)
+    >>> set_order(rows(3, 0, 1, 2), rows(0, 1, 2, 1)).tolist()
+    [1, 0, 2]
+    """
+    _, first_met = np.unique(identity[order], return_index=True)
+    return np.argsort(first_met).astype(np.uint32)
 
 
 def _first_met(order: Rows, label: Rows, pages: int) -> Rows:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import io
 import re
-import zlib
 from collections.abc import Callable
 from typing import Final
 
 import zstandard
 
+from neardup.sources.inflate import InflateError, inflater
 from neardup.sources.unpack import ZSTD_WINDOW
 from neardup.sources.warc_library import BrotliReader
 
@@ -88,7 +88,7 @@ def _unpack(body: bytes, label: str, limit: int, partial: bool) -> bytes:
         if label == "deflate":
             try:
                 return _inflate(body, 15, label, limit, partial)
-            except zlib.error:
+            except InflateError:
                 return _inflate(body, -15, label, limit, partial)
         if label == "zstd":
             if not body.startswith(b"\x28\xb5\x2f\xfd"):
@@ -97,14 +97,14 @@ def _unpack(body: bytes, label: str, limit: int, partial: bool) -> bytes:
             return _bounded(reader.read, label, limit)
         if label == "br":
             return _bounded(BrotliReader(io.BytesIO(body)).read, label, limit)
-    except (zlib.error, zstandard.ZstdError, OSError) as error:
+    except (InflateError, zstandard.ZstdError, OSError) as error:
         raise BodyError(f"content encoding {label}: {error}") from None
     raise BodyError(f"unknown content encoding {label!r}")
 
 
 def _inflate(body: bytes, window: int, label: str, limit: int, partial: bool) -> bytes:
-    engine = zlib.decompressobj(wbits=window)
-    data = engine.decompress(body, limit + 1)
+    engine = inflater(window)
+    data: bytes = engine.decompress(body, limit + 1)
     if len(data) > limit:
         raise BodyError(_too_long(label, limit))
     if not engine.eof and not partial:

@@ -9,12 +9,13 @@ capped a piece, so a bomb comes out slowly and its reader can stop.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 import zstandard
+
+from neardup.sources.inflate import InflateError, inflater
 
 #: The largest zstd window taken: the largest that zstd's own --long can write.
 ZSTD_WINDOW: Final = 1 << 31
@@ -146,22 +147,22 @@ class Unpacked:
                 continue
             try:
                 if not head.startswith(magic):
-                    raise zlib.error(f"bytes that are no {self.compression} member")
+                    raise InflateError(f"bytes that are no {self.compression} member")
                 yield from unpack(start)
-            except (_Cut, zlib.error, zstandard.ZstdError) as error:
+            except (_Cut, InflateError, zstandard.ZstdError) as error:
                 yield Piece(b"", start, False, _reason(error, self.compression))
                 if not self._resume(magic, start):
                     return
 
     def _gzip(self, start: int) -> Iterator[Piece]:
-        engine = zlib.decompressobj(wbits=31)
+        engine = inflater(31)
         first = True
         while not engine.eof:
             given = self._window.some(_STEP)
             before = engine.copy()
             try:
                 data = engine.decompress(given, _PIECE)
-            except zlib.error:
+            except InflateError:
                 if rescued := _up_to_damage(before, given):
                     yield Piece(rescued, start, first)
                 raise
@@ -220,11 +221,11 @@ class Unpacked:
             sample = bytes(self._window.available(_STEP))
             try:
                 if magic == _GZIP:
-                    zlib.decompressobj(wbits=31).decompress(sample, _PIECE)
+                    inflater(31).decompress(sample, _PIECE)
                 else:
                     self._zstd_engine().decompressobj().decompress(sample[:_ZSTD_STEP])
                 return True
-            except (zlib.error, zstandard.ZstdError):
+            except (InflateError, zstandard.ZstdError):
                 self._window.advance(1)
         self._window.advance(len(self._window.available(len(magic))))  # all is consumed
         return False
@@ -245,13 +246,13 @@ def _is_skippable(head: bytes) -> bool:
     return len(head) >= 4 and head[1:4] == _SKIPPABLE and head[0] & 0xF0 == 0x50
 
 
-def _up_to_damage(engine: zlib._Decompress, given: memoryview) -> bytes:
+def _up_to_damage(engine: Any, given: memoryview) -> bytes:
     """What unpacks before the damaged place: the last good state is fed again in small steps."""
     data = b""
     try:
         for at in range(0, len(given), 16):
             data += engine.decompress(given[at : at + 16], _PIECE)
-    except zlib.error:
+    except InflateError:
         pass
     return data
 

@@ -1,0 +1,103 @@
+"""Where the parts of a run are while it goes on: in memory as long as they fit, in the scratch folder beyond.
+
+A part that was committed is let go of when memory runs short; what is asked for later is read back column by column,
+so that the ids of ten million pages do not bring their titles along.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.engines.parts import Part, Tally
+from neardup.engines.scratch import TOKENS, Scratch
+
+
+@dataclass(slots=True)
+class PartStore:
+    """Parts in order.
+
+    >>> store = PartStore()
+    >>> store.add(Part(pa.RecordBatch.from_pydict({"id": ["a"]}), Tally(chunks=1)))
+    >>> [batch.to_pylist() for batch in store.columns(["id"])]
+    [[{'id': 'a'}]]
+    """
+
+    scratch: Scratch | None = None
+    #: Seconds between two commits, and bytes that may be held in memory.
+    commit_every: float = 30.0
+    budget: int = 1 << 62
+    #: Parts in memory, by segment: the committed ones (None where they were let go), then the rest.
+    _committed: list[list[Part] | None] = field(default_factory=list)
+    _fresh: list[Part] = field(default_factory=list)
+    _held: int = 0
+    _last_commit: float = field(default_factory=time.monotonic)
+    _names: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.scratch is not None and self.scratch.tallies:
+            self._committed += [None] * len(self.scratch.tallies)
+            self._names = self.scratch.names(0)
+
+    def add(self, part: Part) -> None:
+        """Takes the next part; commits, and lets go of what was committed, when it is time."""
+        self._names = self._names or part.rows.schema.names
+        self._fresh.append(part)
+        self._held += part.rows.nbytes
+        if self.scratch is None:
+            return
+        full = self._held > self.budget
+        if full or time.monotonic() - self._last_commit >= self.commit_every:
+            self.scratch.commit(self._fresh)
+            self._committed.append(self._fresh)
+            self._fresh = []
+            self._last_commit = time.monotonic()
+        if full:
+            self._committed = [None] * len(self._committed)
+            self._held = 0
+
+    @property
+    def spilled(self) -> bool:
+        """Whether some parts are on disk only."""
+        return None in self._committed
+
+    def tally(self) -> Tally:
+        """What reading had to tell, in all."""
+        committed = self.scratch.tallies if self.scratch is not None else []
+        return Tally.total([*committed, *(part.tally for part in self._fresh)])
+
+    def names(self) -> list[str]:
+        """The columns there are."""
+        return self._names
+
+    def columns(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        """Some columns of all parts that have rows, in order."""
+        for number, parts in enumerate(self._committed):
+            if parts is None:
+                assert self.scratch is not None
+                yield from self.scratch.columns(number, names)
+            else:
+                yield from _selected(parts, names)
+        yield from _selected(self._fresh, names)
+
+    def tokens(self) -> Iterator[pa.LargeListArray | tuple[Path, npt.NDArray[np.int64]]]:
+        """The token lists, in order: in memory, or as a file and the length of each list."""
+        for number, parts in enumerate(self._committed):
+            if parts is None:
+                assert self.scratch is not None
+                yield self.scratch.tokens(number)
+            else:
+                yield from (batch.column(0) for batch in _selected(parts, [TOKENS]))
+        yield from (batch.column(0) for batch in _selected(self._fresh, [TOKENS]))
+
+
+def _selected(parts: list[Part], names: list[str]) -> Iterator[pa.RecordBatch]:
+    for part in parts:
+        if part.rows.num_rows:
+            yield part.rows.select(names)
