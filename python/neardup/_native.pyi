@@ -7,7 +7,34 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__: list[str]
+__all__ = [
+    "FORMAT_VERSION",
+    "MIN_TOKENS",
+    "UNICODE_VERSION",
+    "agreeing_bits",
+    "components",
+    "count_lines",
+    "diameters",
+    "direct_removal",
+    "equal_columns",
+    "identity_sets",
+    "jaccard",
+    "join",
+    "links",
+    "match_rules",
+    "minima",
+    "minima_keys",
+    "pairs_of_keys",
+    "parse_jsonl",
+    "pieces",
+    "projections",
+    "read_pages",
+    "shingle_sets",
+    "site_of",
+    "spanning_forest",
+    "term_difference",
+    "terms",
+]
 
 FORMAT_VERSION: int
 MIN_TOKENS: int

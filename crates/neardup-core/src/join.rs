@@ -98,7 +98,7 @@ pub struct Pair {
 pub struct Joined {
     /// Sorted by (a, b).
     pub pairs: Vec<Pair>,
-    /// Pairs that were verified.
+    /// Pairs that a glance did not reject, and that were verified.
     pub candidates: u64,
     /// Pages in the fullest bucket.
     pub largest_bucket: u64,
@@ -216,7 +216,7 @@ impl<'a> Buckets<'a> {
                 |(mut pairs, mut candidates), (bucket, at)| {
                     let Entry { key, page: a } = bucket[at];
                     for &Entry { page: b, .. } in &bucket[at + 1..] {
-                        if a != b && self.takes_up(key, a, b) {
+                        if a != b && !verifier.hopeless(a, b) && self.takes_up(key, a, b) {
                             candidates += 1;
                             if let Some(score) = verifier.score(a, b) {
                                 pairs.push(Pair { a, b, score });

@@ -5,6 +5,12 @@ use crate::sets::ShingleSets;
 
 /// Scores a candidate pair, or rejects it.
 pub trait Verify: Sync {
+    /// Whether a glance shows that the pair will be rejected: asked before anything dearer.
+    #[inline(always)]
+    fn hopeless(&self, _a: u32, _b: u32) -> bool {
+        false
+    }
+
     fn score(&self, a: u32, b: u32) -> Option<f64>;
 }
 
@@ -61,6 +67,11 @@ impl AgreeingBits<'_> {
 
 impl Verify for AgreeingBits<'_> {
     #[inline(always)]
+    fn hopeless(&self, a: u32, b: u32) -> bool {
+        self.count(a, b) < self.least
+    }
+
+    #[inline(always)]
     fn score(&self, a: u32, b: u32) -> Option<f64> {
         let count = self.count(a, b);
         (count >= self.least).then(|| f64::from(count) / (64 * self.width) as f64)
@@ -74,21 +85,31 @@ pub struct Jaccard<'a> {
     pub least: f64,
 }
 
-impl Verify for Jaccard<'_> {
+impl Jaccard<'_> {
+    /// In how many elements two sets of this size together may differ.
     #[inline(always)]
-    fn score(&self, a: u32, b: u32) -> Option<f64> {
-        let (size_a, size_b) = (self.sets.size(a), self.sets.size(b));
-        let total = size_a + size_b;
-        if total == 0 {
-            return None;
-        }
+    fn allowed(&self, total: usize) -> usize {
         // J ≥ t exactly when the sets differ in at most (|A| + |B|)·(1 − t)/(1 + t) elements; half of one more, so
         // that rounding cannot reject a pair at the threshold: the score itself decides.
-        let allowed = (total as f64 * (1.0 - self.least) / (1.0 + self.least) + 0.5) as usize;
-        let differences = self.sets.parity(a).differences(self.sets.parity(b));
-        if size_a.abs_diff(size_b) > allowed || differences > allowed {
+        (total as f64 * (1.0 - self.least) / (1.0 + self.least) + 0.5) as usize
+    }
+}
+
+impl Verify for Jaccard<'_> {
+    #[inline(always)]
+    fn hopeless(&self, a: u32, b: u32) -> bool {
+        let (size_a, size_b) = (self.sets.size(a), self.sets.size(b));
+        let allowed = self.allowed(size_a + size_b);
+        size_a.abs_diff(size_b) > allowed || self.sets.parity(a).differences(self.sets.parity(b)) > allowed
+    }
+
+    #[inline(always)]
+    fn score(&self, a: u32, b: u32) -> Option<f64> {
+        let total = self.sets.size(a) + self.sets.size(b);
+        if total == 0 || self.hopeless(a, b) {
             return None;
         }
+        let allowed = self.allowed(total);
         let shared = shared_within(&self.sets.values(a), &self.sets.values(b), allowed)?;
         let score = shared as f64 / (total - shared) as f64;
         (score >= self.least).then_some(score)

@@ -32,6 +32,7 @@ class RuleCounts:
     """What one rule did."""
 
     rule: str
+    #: Pairs that share a key and were not rejected at a glance.
     candidates: int
     accepted: int
     #: Pages in the fullest bucket of a key.
