@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from benchmarks import (
+    collection,
     corpus,
     growth,
     record,
@@ -35,6 +36,7 @@ def _kernels(_places: Places, _plan: Plan, _corpora: Corpora) -> list[Section]:
 
 #: The parts in the order of the record.
 PARTS: Final[dict[str, Part]] = {
+    "collection": collection.report,
     "text": text_to_clusters.report,
     "passes": single_passes.report,
     "warc": warc_to_clusters.report,

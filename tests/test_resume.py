@@ -110,6 +110,17 @@ def test_a_changed_input_is_refused_and_named(crawl: Path, tmp_path: Path) -> No
     assert scratch.exists()
 
 
+@pytest.mark.parametrize("resume", [True, False])
+def test_a_kill_while_the_scratch_folder_is_made_or_removed_does_no_harm(
+    crawl: Path, tmp_path: Path, resume: bool
+) -> None:
+    scratch = stopped(crawl, tmp_path)
+    (scratch / "manifest.json").rename(scratch / "manifest.json.tmp")
+    (scratch / "segment-000000.arrow").unlink()
+    dedup(crawl, tmp_path / "out", detector="exact", resume=resume)
+    assert os.listdir(tmp_path) == ["out"]
+
+
 def test_without_resume_a_run_begins_anew(crawl: Path, tmp_path: Path) -> None:
     scratch = stopped(crawl, tmp_path)
     dedup(crawl, tmp_path / "out", detector="exact")

@@ -10,6 +10,7 @@ going on with another input or detector is refused, naming the difference.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import zlib
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,8 @@ from neardup.sinks import replacing, write_json
 #: The column of token lists, which goes to a file of its own: it is by far the largest, and read page by page.
 TOKENS: Final = "token_lists"
 _MANIFEST = "manifest.json"
+#: The names of the files there are in a scratch folder.
+_OWN: Final = re.compile(r"(manifest\.json|segment-[0-9]{6}\.(arrow|tokens|json))(\.tmp)?")
 _BLOCK = 1 << 20
 
 
@@ -174,8 +177,8 @@ def _told(value: Any) -> str:
 
 
 def discard(folder: Path) -> None:
-    """Removes a scratch folder, if it is one."""
-    if folder.is_symlink() or (folder.exists() and not (folder / _MANIFEST).exists() and any(folder.iterdir())):
+    """Removes a scratch folder, if it is one: told by its files, for a kill may come in the midst of this."""
+    if folder.is_symlink() or (folder.exists() and not all(_OWN.fullmatch(path.name) for path in folder.iterdir())):
         raise OutputError(
             "what stands there is not a scratch folder of neardup",
             where=str(folder),
