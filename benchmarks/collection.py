@@ -45,9 +45,9 @@ def report(places: Places, plan: Plan, _: Corpora) -> list[Section]:
     seconds = sorted(run.seconds for run in both)[len(both) // 2]
     counts = told["counts"]
     section.notes.append(
-        f"{counts['pages']:,} pages, {told['detector']}: {counts['clusters']:,} clusters, {counts['removed']:,} removed. "
-        f"The tables of two runs are {'the same' if same else 'NOT the same'}, byte for byte. The stages are those of "
-        "one of the runs."
+        f"{counts['pages']:,} pages, {told['detector']}: {counts['clusters']:,} clusters, "
+        f"{counts['removed']:,} removed. The stages are those of one of the runs. "
+        f"The tables of two runs are {'the same' if same else 'NOT the same'}, byte for byte."
     )
     section.claims.append(Claim("whole collection, seconds", 20, seconds, unit=" s", at_least=False))
     peak = max(run.peak_bytes for run in both) / 1e9

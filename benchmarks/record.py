@@ -71,6 +71,7 @@ def write(
     about: dict[str, Any],
     sections: list[Section],
     failures: dict[str, str],
+    left_out: list[str],
 ) -> Path:
     """Writes both files and the plots; gives the Markdown file."""
     folder = RECORD if plan.name == "full" else places.work / "record"
@@ -92,6 +93,7 @@ def write(
             for one in sections
         ],
         "failures": failures,
+        "left_out": left_out,
     }
     data = folder / f"{day}.json"
     data.write_text(json.dumps(kept, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
@@ -109,6 +111,8 @@ def write(
     parts += [f"![{plot.stem}]({plot.name})" for plot in plots]
     if failures:
         parts.append("## Parts that failed\n\n" + "\n".join(f"- {part}: {why}" for part, why in failures.items()))
+    if left_out:
+        parts.append("## Parts that were not run in this sitting\n\n" + ", ".join(left_out) + ".")
     text = folder / f"{day}.md"
     text.write_text("\n\n".join(parts) + "\n")
     return text

@@ -79,11 +79,9 @@ def main() -> None:
     claims = [claim.cells() for section in sections for claim in section.claims]
     if claims:
         print("\n" + table(("what", "asked", "reached", ""), claims))
-    if chosen.only:
-        print("\nOnly some parts were run: no record is written.")
-    else:
-        written = record.write(places, plan, corpora.origin, about, sections, failures)
-        print(f"\n{written}")
+    left_out = [name for name in PARTS if chosen.only and name not in chosen.only]
+    written = record.write(places, plan, corpora.origin, about, sections, failures, left_out)
+    print(f"\n{written}")
     print(f"{time.monotonic() - begun:.0f} s in all")
     if failures:
         sys.exit(f"failed: {', '.join(failures)}")
