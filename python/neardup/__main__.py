@@ -1,6 +1,6 @@
 """``python -m neardup`` is ``neardup``."""
 
-from neardup.cli import main
+from neardup.cli import program
 
 if __name__ == "__main__":
-    main()
+    program()

@@ -1,5 +1,5 @@
 """The command line: one module a verb, each a thin layer over the library."""
 
-from neardup.cli.main import main
+from neardup.cli.main import main, program
 
-__all__ = ["main"]
+__all__ = ["main", "program"]

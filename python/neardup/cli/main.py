@@ -110,6 +110,23 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def program() -> NoReturn:
+    """The program as a process of its own: ends at once, with everything said.
+
+    Libraries that hold threads of their own may trip over them while an interpreter is taken down, and then a run
+    that went well would end with an abort; by now nothing is left that needs taking down.
+    """
+    code: int | str | None = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+
+
 def _complain(error: NeardupError) -> None:
     place = f" ({error.where})" if error.where else ""
     click.echo(f"neardup: {error.what}{place}", err=True)
