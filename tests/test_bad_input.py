@@ -275,7 +275,7 @@ def test_repeated_ids_are_made_unique_and_counted(tmp_path: Path, dedup: Dedup) 
     assert len(set(made)) == len(ids)
     assert (made[0], made[2]) == ("x", "x#1")  # a page's own id is not given to another
     assert done.report["counts"]["repeated_ids"] == 3
-    assert any("ids occurred before" in warning for warning in done.report["warnings"])
+    assert any("ids that occurred before" in warning for warning in done.report["warnings"])
 
 
 @pytest.mark.parametrize("detector", ["site-aware", "minhash(threshold=0.1)", "broder", "charikar"])

@@ -32,7 +32,7 @@ def test_ids_that_repeat_or_are_missing() -> None:
     # A page whose own id looks like a made one keeps it.
     assert ids == ["x", "x#1#1", "memory#2", "memory#3", "x#1", "5", "x#6"]
     assert result.report["counts"]["repeated_ids"] == 2
-    assert any("ids occurred before" in warning for warning in result.report["warnings"])
+    assert any("ids that occurred before" in warning for warning in result.report["warnings"])
 
 
 def test_a_repeated_id_names_one_page_only() -> None:

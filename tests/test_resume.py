@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,26 @@ def test_a_folder_that_is_no_scratch_folder_is_left_alone(crawl: Path, tmp_path:
         dedup(crawl, tmp_path / "out", detector="exact", scratch=mine)
     assert (mine / "thesis.txt").exists()
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("detector", ["minhash", "site-aware"])
+@pytest.mark.parametrize("keep", ["first", "most-linked"])
+def test_parts_that_went_to_disk_give_the_same_bytes(
+    crawl: Path, tmp_path: Path, detector: str, keep: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import neardup.sources.jsonl
+
+    monkeypatch.setattr(neardup.sources.jsonl, "BATCH_BYTES", 1 << 16)
+    committed = []
+    commit = Scratch.commit
+    monkeypatch.setattr(Scratch, "commit", lambda self, parts: (commit(self, parts), committed.append(len(parts)))[0])
+    roomy = Settings(keep=keep, commit_every=1e9)  # type: ignore[arg-type]
+    dedup(crawl, tmp_path / "held", detector=detector, settings=roomy)
+    assert committed == []
+    # An eighth of a megabyte may be held at a time.
+    dedup(crawl, tmp_path / "spilled", detector=detector, settings=replace(roomy, memory=1 << 18))
+    assert len(committed) > 2
+    assert result_bytes(tmp_path / "held") == result_bytes(tmp_path / "spilled")
 
 
 def test_nothing_is_left_behind(crawl: Path, tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def _in_order(chunks: Iterator[Chunk], worker: _Worker, threads: int) -> Iterato
 
 def _why_none(tally: Tally) -> str:
     if tally.skipped:
-        return f"{len(tally.skipped)} records could not be read, the first: {tally.skipped[0].describe()}"
+        return f"records that could not be read: {len(tally.skipped):,}, the first: {tally.skipped[0].describe()}"
     if tally.ignored:
         kinds = ", ".join(f"{count} {kind}" for kind, count in tally.ignored.items())
         return f"it holds only records that are no pages: {kinds}"

@@ -74,9 +74,9 @@ def warnings(collection: Collection, matches: Matches, tables: Tables, detector:
     said = []
     counts = tables.counts
     if counts["skipped"]:
-        said.append(f"{counts['skipped']:,} records could not be read; 'skipped' names them")
+        said.append(f"records that could not be read: {counts['skipped']:,}; 'skipped' names them")
     if counts["repeated_ids"]:
-        said.append(f"{counts['repeated_ids']:,} ids occurred before and became id#row")
+        said.append(f"ids that occurred before and became id#row: {counts['repeated_ids']:,}")
     if tables.pairs.num_rows < tables.all_pairs:
         said.append(f"of {tables.all_pairs:,} accepted pairs only the spanning forest is held; see --max-pairs")
     hot = [counts for counts in matches.rules if counts.unscored]

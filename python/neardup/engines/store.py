@@ -62,11 +62,6 @@ class PartStore:
             self._committed = [None] * len(self._committed)
             self._held = 0
 
-    @property
-    def spilled(self) -> bool:
-        """Whether some parts are on disk only."""
-        return None in self._committed
-
     def tally(self) -> Tally:
         """What reading had to tell, in all."""
         committed = self.scratch.tallies if self.scratch is not None else []
