@@ -1,14 +1,17 @@
 # Everything sets itself up: a virtual environment in .venv, the build, then the target's own work.
-# make demo | test | wheel | reference | bench | bench-quick | bench-kernels | clean
+# make demo | test | fuzz | wheel | reference | bench | bench-quick | bench-kernels | clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates python/neardup -name '*.rs' -o -name '*.toml') Cargo.toml pyproject.toml
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Property tests draw the same cases every time, so that a test says something of the change before it; `make fuzz`
+# draws others.
+export PROPTEST_RNG_SEED ?= 2006
 
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-python lint types reference wheel clean
+.PHONY: demo test test-rust test-python fuzz lint types reference wheel clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -34,6 +37,14 @@ test-rust: $(VENV)/.installed
 
 test-python: $(VENV)/.built
 	$(BIN)/python -m pytest -q
+
+# The property tests of the core and of Python, FUZZ times with cases not seen before.
+FUZZ ?= 20
+fuzz: $(VENV)/.built
+	for round in $$(seq $(FUZZ)); do \
+	  PROPTEST_RNG_SEED=$$(od -An -N7 -tu8 /dev/urandom | tr -d ' ') cargo test --quiet -p neardup-core --lib || exit 1; \
+	done
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q -m hypothesis
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check --quiet

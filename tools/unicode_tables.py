@@ -34,7 +34,8 @@ def composition_seconds() -> set[int]:
             parts = [int(part, 16) for part in decomposition.split()]
             if len(parts) == 2 and ucd.normalize("NFC", chr(parts[0]) + chr(parts[1])) == chr(point):
                 seconds.add(parts[1])
-    return seconds
+    # A composed character whose parts begin with such a one composes too: its first part moves to the left.
+    return seconds | {point for point in range(LAST + 1) if ord(ucd.normalize("NFD", chr(point))[0]) in seconds}
 
 
 def classify(point: int, seconds: set[int]) -> int:
