@@ -18,6 +18,7 @@ import pyarrow as pa
 import neardup
 from neardup.detectors import Detector, Rule, register
 from neardup.detectors.rules import ExactJaccard, SingleColumns
+from neardup.fingerprints import ShingleSet
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class SameEnds(Detector):
 
     def rules(self) -> tuple[Rule, ...]:
         keys = SingleColumns(Ends(self.k))  # type: ignore[arg-type]  # any fingerprint of fixed width will do
-        return (Rule("same-ends", keys, ExactJaccard(k=5, least=self.threshold)),)
+        return (Rule("same-ends", keys, ExactJaccard(ShingleSet(5), self.threshold)),)
 
 
 def main() -> None:

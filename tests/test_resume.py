@@ -50,6 +50,13 @@ def start(crawl: Path, out: Path, detector: str, *more: str) -> subprocess.Popen
     return subprocess.Popen([sys.executable, "-c", SLOW, str(crawl), str(out), detector, *more])
 
 
+def at_work(process: subprocess.Popen[bytes], out: Path) -> float:
+    """When the run began to read: on a busy machine the interpreter alone may take seconds to start."""
+    while not (out.parent / f".{out.name}.scratch" / "manifest.json").exists() and process.poll() is None:
+        time.sleep(0.005)
+    return time.monotonic()
+
+
 def result_bytes(out: Path) -> dict[str, bytes]:
     return {name: (out / name).read_bytes() for name in FILES}
 
@@ -63,13 +70,17 @@ def told(out: Path) -> dict[str, object]:
 @pytest.mark.parametrize("detector", ["site-aware", "minhash"])
 def test_killed_at_random_moments_it_ends_with_the_same_bytes(crawl: Path, tmp_path: Path, detector: str) -> None:
     whole = tmp_path / "whole"
-    assert start(crawl, whole, detector).wait() == 0
+    process = start(crawl, whole, detector)
+    begun = at_work(process, whole)
+    assert process.wait() == 0
+    lasted = time.monotonic() - begun
     dice = random.Random(detector)
     out = tmp_path / "out"
     went_on = 0
     for _ in range(10):
         process = start(crawl, out, detector, "resume")
-        time.sleep(dice.uniform(0.4, 1.2))
+        at_work(process, out)
+        time.sleep(lasted * dice.random())
         process.send_signal(signal.SIGKILL)
         process.wait()
         went_on += any(tmp_path.glob(".out.scratch/segment-*.json"))

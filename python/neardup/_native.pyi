@@ -25,6 +25,7 @@ __all__ = [
     "minima",
     "minima_keys",
     "pairs_of_keys",
+    "parities",
     "parse_jsonl",
     "pieces",
     "projections",
@@ -79,6 +80,7 @@ def minima_keys(
 def pairs_of_keys(supershingles: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]: ...
 def projections(tokens: pa.LargeListArray, *, bits: int, k: int = 1, rabin: bool = False) -> npt.NDArray[np.uint64]: ...
 def pieces(sketches: npt.NDArray[np.uint64], pieces: int) -> npt.NDArray[np.uint64]: ...
+def parities(sets: pa.LargeListArray) -> pa.LargeListArray: ...
 def shingle_sets(tokens: pa.LargeListArray, *, k: int, rabin: bool = False) -> pa.LargeListArray: ...
 def join(
     keys: npt.NDArray[np.uint64],
@@ -89,16 +91,20 @@ def join(
     sites: npt.NDArray[np.uint32] | None = None,
     columns: npt.NDArray[np.uint64] | None = None,
     bits: npt.NDArray[np.uint64] | None = None,
-    tokens: list[pa.LargeListArray] | None = None,
-    rows: npt.NDArray[np.uint32] | None = None,
-    k: int = 1,
-    rabin: bool = False,
     least: float = 0.0,
     threads: int = 0,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int]: ...
 
+class _Sets(Protocol):
+    """Ordered sets of all rows, and their parities, in batches."""
+
+    @property
+    def sets(self) -> list[pa.LargeListArray]: ...
+    @property
+    def parities(self) -> list[pa.LargeListArray]: ...
+
 class _Rule(Protocol):
-    """At most one of ``columns``, ``bits`` and ``shingles`` is there to verify with."""
+    """At most one of ``columns``, ``bits`` and ``sets`` is there to verify with."""
 
     @property
     def keys(self) -> npt.NDArray[np.uint64]: ...
@@ -109,7 +115,7 @@ class _Rule(Protocol):
     @property
     def bits(self) -> npt.NDArray[np.uint64] | None: ...
     @property
-    def shingles(self) -> tuple[int, bool] | None: ...
+    def sets(self) -> _Sets | None: ...
     @property
     def least(self) -> float: ...
 
@@ -123,7 +129,6 @@ def match_rules(
     most_possible: int,
     site_offsets: npt.NDArray[np.uint64] | None = None,
     sites: npt.NDArray[np.uint32] | None = None,
-    tokens: list[pa.LargeListArray] | None = None,
     rows: npt.NDArray[np.uint32] | None = None,
     threads: int = 0,
 ) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int, int, int]]: ...

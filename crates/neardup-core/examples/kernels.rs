@@ -16,10 +16,11 @@ use neardup_core::html::visible::{Visible, extract};
 use neardup_core::join::{Keys, Predicate, join};
 use neardup_core::jsonl::{Fields, parse};
 use neardup_core::minhash::Functions;
+use neardup_core::ordered::jaccard;
 use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::projection::Projection;
 use neardup_core::shingle::shingles;
-use neardup_core::verify::{Everything, jaccard};
+use neardup_core::verify::Everything;
 
 const PAGES: usize = 40;
 const WORDS: usize = 600;

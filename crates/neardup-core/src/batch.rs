@@ -1,8 +1,10 @@
 //! The kernels over a batch of pages: lists of tokens in, one row of numbers a page out.
 
 use crate::minhash::{Functions, group_keys, pair_keys};
+use crate::ordered::Ordered;
+use crate::parity;
 use crate::projection::{Projection, piece_keys};
-use crate::shingle::{rabin_shingles, shingles, to_set};
+use crate::shingle::{rabin_shingles, shingles};
 
 /// Lists end to end, as Arrow lays them out: list i is `values[offsets[i]..offsets[i + 1]]`.
 #[derive(Clone, Copy, Debug)]
@@ -116,14 +118,23 @@ pub fn pieces(sketches: &[u64], width: usize, pieces: usize) -> Vec<u64> {
     keys
 }
 
-/// The set of shingles of each page, sorted, as lists.
+/// The set of shingles of each page, ordered, as lists.
 pub fn shingle_sets(tokens: Lists<'_>, shingling: Shingling) -> (Vec<i64>, Vec<u64>) {
-    let (mut offsets, mut values) = (vec![0], Vec::new());
-    let (mut window, mut spare) = (Vec::new(), Vec::new());
+    let (mut offsets, mut values) = (vec![0], Vec::with_capacity(tokens.values.len()));
+    let (mut window, mut ordered) = (Vec::new(), Ordered::default());
     for tokens in tokens.iter() {
         shingling.fill(tokens, &mut window);
-        to_set(&mut window, &mut spare);
-        values.extend_from_slice(&window);
+        ordered.append(&window, &mut values);
+        offsets.push(values.len() as i64);
+    }
+    (offsets, values)
+}
+
+/// The parity of each set ([`crate::parity`]), as lists.
+pub fn parities(sets: Lists<'_>) -> (Vec<i64>, Vec<u64>) {
+    let (mut offsets, mut values) = (vec![0], Vec::new());
+    for set in sets.iter() {
+        parity::append(set, &mut values);
         offsets.push(values.len() as i64);
     }
     (offsets, values)

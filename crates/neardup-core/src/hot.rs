@@ -375,8 +375,8 @@ mod tests {
     use crate::format::splitmix;
     use crate::join::{Keys, Limits, Predicate, Sites};
     use crate::removal;
-    use crate::sets::ShingleSets;
-    use crate::verify::{AgreeingBits, EqualColumns, Everything, Jaccard, Verify};
+    use crate::sets::testing::Made;
+    use crate::verify::{AgreeingBits, EqualColumns, Everything, Jaccard};
     use proptest::prelude::*;
 
     /// One page of a random collection: keys, sites, whether active, and a small set, which is its sketch as well.
@@ -397,7 +397,7 @@ mod tests {
         sites: Vec<u32>,
         active: Vec<bool>,
         sketches: Vec<u64>,
-        sets: ShingleSets<'static>,
+        sets: Made,
     }
 
     impl Collection {
@@ -416,7 +416,7 @@ mod tests {
                     .iter()
                     .map(|row| row.3.iter().fold(0, |bits, value| bits | 1 << value))
                     .collect(),
-                sets: ShingleSets::from_lists(&rows.iter().map(list).collect::<Vec<_>>()),
+                sets: Made::new(&rows.iter().map(list).collect::<Vec<_>>()),
             }
         }
 
@@ -443,7 +443,7 @@ mod tests {
         (components(order.len(), edges.iter().copied()), removal::direct(order, &edges, &scores))
     }
 
-    fn join_rule<V: Verify>(buckets: &Buckets<'_>, verifier: &V, bucket: usize) -> (Joined, Joined) {
+    fn join_rule<V: Screened>(buckets: &Buckets<'_>, verifier: &V, bucket: usize) -> (Joined, Joined) {
         let limits = Limits { bucket, ..Limits::NONE };
         (buckets.join(verifier), buckets.join_within(verifier, limits))
     }
@@ -467,7 +467,8 @@ mod tests {
             let collection = Collection::new(&rows);
             let bits = AgreeingBits { width: 1, values: &collection.sketches, least: 64 - least };
             let columns = EqualColumns { width: 3, values: &collection.keys, least: 1 + least as usize % 3 };
-            let sets = Jaccard { sets: &collection.sets, least: 1.0 - f64::from(least) / 8.0 };
+            let made = collection.sets.sets();
+            let sets = Jaccard { sets: &made, least: 1.0 - f64::from(least) / 8.0 };
             let both = [collection.buckets(predicates.0), collection.buckets(predicates.1)];
             let mut all = Vec::new();
             let mut joined = Vec::new();

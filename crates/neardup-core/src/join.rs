@@ -4,7 +4,8 @@
 //! All (key, page) entries are sorted by key; a run of equal keys is a bucket, and every pair in a bucket is a
 //! candidate. A pair that shares several keys stands in several buckets: it is taken up only in the bucket of its
 //! *first* shared key column (and smallest shared site, where the rule is for pairs on one site), which costs a few
-//! comparisons and no memory. Buckets are worked on in parallel; the result is sorted, so threads leave no trace.
+//! comparisons and no memory. Buckets are worked on in parallel, large ones screened ([`crate::crowd`]); the result is
+//! sorted, so threads leave no trace.
 //!
 //! Cost: sorting n·w entries, then one verification a candidate pair; pairs that are rejected are never stored. A
 //! bucket of s pages makes s²/2 candidates, so those beyond a [`Limits`] are left, named, to [`crate::hot`]. Buckets are
@@ -15,7 +16,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::crowd::Crowd;
 use crate::hash::mix;
+use crate::screen::Screened;
 use crate::verify::Verify;
 
 /// Keys of n pages, `width` columns each; equal keys count only in the same column.
@@ -166,12 +169,12 @@ impl<'a> Buckets<'a> {
     }
 
     /// Verifies every candidate pair.
-    pub fn join(&self, verifier: &impl Verify) -> Joined {
+    pub fn join(&self, verifier: &impl Screened) -> Joined {
         self.join_within(verifier, Limits::NONE)
     }
 
     /// Verifies every candidate pair of the buckets within the limits, and names the others.
-    pub fn join_within(&self, verifier: &impl Verify, limits: Limits) -> Joined {
+    pub fn join_within(&self, verifier: &impl Screened, limits: Limits) -> Joined {
         let mut joined = Joined::default();
         let mut ordinary: Vec<Range<usize>> = Vec::new();
         let mut start = 0;
@@ -204,40 +207,48 @@ impl<'a> Buckets<'a> {
         joined
     }
 
-    fn join_exhaustively(&self, buckets: &[Range<usize>], verifier: &impl Verify, joined: &mut Joined) {
-        // A row of a bucket is one page against all behind it: the unit of work, so that one huge bucket is shared out.
-        let rows = buckets.par_iter().flat_map(|bucket| {
-            let bucket = &self.entries[bucket.clone()];
+    fn join_exhaustively<V: Screened>(&self, buckets: &[Range<usize>], verifier: &V, joined: &mut Joined) {
+        let helps =
+            |bucket: &Range<usize>| Crowd::helps(verifier, bucket.len(), self.entries[bucket.start].page);
+        let (crowds, few): (Vec<_>, Vec<_>) = buckets.iter().partition(|bucket| helps(bucket));
+        // A row of a bucket is one page against all behind it: the unit of work, so that large buckets are shared out.
+        let rows = few.par_iter().flat_map(|bucket| {
+            let bucket = &self.entries[(*bucket).clone()];
             (0..bucket.len() - 1).into_par_iter().map(move |at| (bucket, at))
         });
-        let (mut pairs, candidates) = rows
-            .fold(
-                || (Vec::new(), 0u64),
-                |(mut pairs, mut candidates), (bucket, at)| {
-                    let Entry { key, page: a } = bucket[at];
-                    for &Entry { page: b, .. } in &bucket[at + 1..] {
-                        if a != b && !verifier.hopeless(a, b) && self.takes_up(key, a, b) {
-                            candidates += 1;
-                            if let Some(score) = verifier.score(a, b) {
-                                pairs.push(Pair { a, b, score });
-                            }
-                        }
-                    }
-                    (pairs, candidates)
-                },
-            )
-            .reduce(
-                || (Vec::new(), 0),
-                |(mut a, m), (mut b, n)| {
-                    if a.len() < b.len() {
-                        std::mem::swap(&mut a, &mut b);
-                    }
-                    a.append(&mut b);
-                    (a, m + n)
-                },
-            );
+        let of_rows = rows.fold(Found::default, |mut found, (bucket, at)| {
+            let Entry { key, page: a } = bucket[at];
+            for &Entry { page: b, .. } in &bucket[at + 1..] {
+                if a != b {
+                    self.look(verifier, key, a, b, &mut found);
+                }
+            }
+            found
+        });
+        let of_rows = of_rows.reduce(Found::default, Found::and);
+        let of_crowds = crowds.par_iter().map(|bucket| {
+            let (key, pages) = self.bucket(bucket);
+            let crowd = Crowd::new(verifier, pages);
+            let tiles = crowd.tiles().fold(Found::default, |mut found, tile| {
+                crowd.pairs(tile, &mut |a, b| self.look(verifier, key, a, b, &mut found));
+                found
+            });
+            tiles.reduce(Found::default, Found::and)
+        });
+        let Found { mut pairs, candidates } = of_crowds.reduce(Found::default, Found::and).and(of_rows);
         joined.pairs.append(&mut pairs);
         joined.candidates += candidates;
+    }
+
+    /// Verifies a pair of the bucket of this key, unless another bucket does.
+    #[inline(always)]
+    fn look(&self, verifier: &impl Verify, key: u64, a: u32, b: u32, found: &mut Found) {
+        if !verifier.hopeless(a, b) && self.takes_up(key, a, b) {
+            found.candidates += 1;
+            if let Some(score) = verifier.score(a, b) {
+                found.pairs.push(Pair { a, b, score });
+            }
+        }
     }
 
     /// The key of a bucket and its pages, ascending, each once.
@@ -259,13 +270,31 @@ impl<'a> Buckets<'a> {
     }
 }
 
+/// What a part of the work gave.
+#[derive(Debug, Default)]
+struct Found {
+    pairs: Vec<Pair>,
+    candidates: u64,
+}
+
+impl Found {
+    fn and(mut self, mut other: Found) -> Found {
+        if self.pairs.len() < other.pairs.len() {
+            std::mem::swap(&mut self.pairs, &mut other.pairs);
+        }
+        self.pairs.append(&mut other.pairs);
+        self.candidates += other.candidates;
+        self
+    }
+}
+
 fn possible(bucket: &Range<usize>) -> u64 {
     let pages = bucket.len() as u64;
     pages * (pages - 1) / 2
 }
 
 /// Finds and verifies the pairs; pages whose `active` flag is false take no part.
-pub fn join(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>, verifier: &impl Verify) -> Joined {
+pub fn join(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>, verifier: &impl Screened) -> Joined {
     Buckets::new(keys, active, predicate).join(verifier)
 }
 

@@ -14,6 +14,7 @@
 
 use crate::cpu::{dispatch, variants};
 use crate::verify::{AgreeingBits, EqualColumns, Everything, Jaccard, Verify};
+use crate::{ordered, parity};
 
 /// Pages of a block.
 pub const BLOCK: usize = 64;
@@ -26,6 +27,11 @@ pub trait Screened: Verify {
     fn share(&self, page: u32) -> u64;
     /// The distance.
     fn distance(&self, a: u32, b: u32) -> u64;
+    /// The distance of two pages is at least the difference of their weights. A page that is heavier by w has a share
+    /// that is no smaller, and larger by 2w at most.
+    fn weight(&self, _: u32) -> u64 {
+        0
+    }
 }
 
 impl Screened for Everything {
@@ -72,7 +78,7 @@ impl Screened for AgreeingBits<'_> {
 
 impl Screened for Jaccard<'_> {
     fn words(&self, page: u32) -> &[u64] {
-        self.sets.parity(page).words()
+        &self.sets.parity(page)[..parity::WORDS]
     }
 
     fn share(&self, page: u32) -> u64 {
@@ -83,7 +89,11 @@ impl Screened for Jaccard<'_> {
 
     fn distance(&self, a: u32, b: u32) -> u64 {
         let (a, b) = (self.sets.values(a), self.sets.values(b));
-        (a.len() + b.len() - 2 * crate::verify::shared(&a, &b)) as u64
+        (a.len() + b.len() - 2 * ordered::shared(&a, &b)) as u64
+    }
+
+    fn weight(&self, page: u32) -> u64 {
+        self.sets.size(page) as u64
     }
 }
 
@@ -262,7 +272,7 @@ mod tests {
     use super::*;
     use crate::cpu::assert_variants_agree;
     use crate::format::splitmix;
-    use crate::sets::ShingleSets;
+    use crate::sets::testing::Made;
     use proptest::prelude::*;
 
     #[inline(always)]
@@ -332,7 +342,8 @@ mod tests {
         ) {
             let lists: Vec<Vec<u64>> =
                 lists.iter().map(|set| set.iter().map(|&value| splitmix(4, value)).collect()).collect();
-            let sets = ShingleSets::from_lists(&lists);
+            let made = Made::new(&lists);
+            let sets = made.sets();
             let verifier = Jaccard { sets: &sets, least };
             for a in 0..lists.len() as u32 {
                 for b in 0..a {

@@ -41,52 +41,6 @@ pub fn rabin_shingles(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
     }
 }
 
-/// Sorted, each value once: the set of shingles. `spare` is a buffer that calls share.
-///
-/// Shingles are hashes, so they lie evenly: dealt out by their highest bits, a few to a bucket, they are sorted but for
-/// neighbours, and an insertion sort finishes what is left. Values that do not lie evenly only cost more.
-pub fn to_set(values: &mut Vec<u64>, spare: &mut Vec<u64>) {
-    const FEW: usize = 48;
-    if values.len() > FEW {
-        let bits = (values.len() / 4).ilog2() + 1;
-        let mut ends = vec![0u32; (1 << bits) + 1];
-        let bucket = |value: u64| (value >> (64 - bits)) as usize;
-        for &value in values.iter() {
-            ends[bucket(value) + 1] += 1;
-        }
-        let crowded = ends.iter().any(|&count| count as usize > FEW);
-        if crowded {
-            values.sort_unstable();
-        } else {
-            for at in 1..ends.len() {
-                ends[at] += ends[at - 1];
-            }
-            spare.clear();
-            spare.resize(values.len(), 0);
-            for &value in values.iter() {
-                let place = &mut ends[bucket(value)];
-                spare[*place as usize] = value;
-                *place += 1;
-            }
-            std::mem::swap(values, spare);
-        }
-    }
-    insertion_sort(values);
-    values.dedup();
-}
-
-fn insertion_sort(values: &mut [u64]) {
-    for at in 1..values.len() {
-        let value = values[at];
-        let mut place = at;
-        while place > 0 && values[place - 1] > value {
-            values[place] = values[place - 1];
-            place -= 1;
-        }
-        values[place] = value;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,18 +62,6 @@ mod tests {
             let mut rolled = Vec::new();
             shingles(&tokens, k, &mut rolled);
             prop_assert_eq!(rolled, naive(&tokens, k));
-        }
-
-        #[test]
-        fn sets_are_sorted_and_without_repetition(
-            mut values in prop_oneof![
-                proptest::collection::vec(any::<u64>(), 0..600),
-                proptest::collection::vec(0u64..300, 0..600),
-            ]
-        ) {
-            let expected: Vec<u64> = std::collections::BTreeSet::from_iter(values.iter().copied()).into_iter().collect();
-            to_set(&mut values, &mut Vec::new());
-            prop_assert_eq!(values, expected);
         }
 
         #[test]

@@ -1,7 +1,9 @@
 //! What is asked of a candidate pair before it is accepted: each answer is a score in 0..=1, or none.
 
+use crate::ordered::shared_within;
+use crate::parity;
 use crate::projection::agreement;
-use crate::sets::ShingleSets;
+use crate::sets::Sets;
 
 /// Scores a candidate pair, or rejects it.
 pub trait Verify: Sync {
@@ -78,10 +80,10 @@ impl Verify for AgreeingBits<'_> {
     }
 }
 
-/// Exact Jaccard similarity of shingle sets.
+/// Exact Jaccard similarity of sets.
 #[derive(Clone, Copy, Debug)]
 pub struct Jaccard<'a> {
-    pub sets: &'a ShingleSets<'a>,
+    pub sets: &'a Sets<'a>,
     pub least: f64,
 }
 
@@ -100,7 +102,7 @@ impl Verify for Jaccard<'_> {
     fn hopeless(&self, a: u32, b: u32) -> bool {
         let (size_a, size_b) = (self.sets.size(a), self.sets.size(b));
         let allowed = self.allowed(size_a + size_b);
-        size_a.abs_diff(size_b) > allowed || self.sets.parity(a).differences(self.sets.parity(b)) > allowed
+        size_a.abs_diff(size_b) > allowed || parity::differ(self.sets.parity(a), self.sets.parity(b), allowed)
     }
 
     #[inline(always)]
@@ -116,57 +118,15 @@ impl Verify for Jaccard<'_> {
     }
 }
 
-/// |A ∩ B|, or none as soon as more than `allowed` elements of either set are known to be missing from the other.
-fn shared_within(a: &[u64], b: &[u64], allowed: usize) -> Option<usize> {
-    const STRETCH: usize = 64;
-    let (mut at_a, mut at_b, mut count) = (0, 0, 0);
-    while at_a < a.len() && at_b < b.len() {
-        for _ in 0..STRETCH.min(a.len() - at_a).min(b.len() - at_b) {
-            let (x, y) = (a[at_a], b[at_b]);
-            count += usize::from(x == y);
-            at_a += usize::from(x <= y);
-            at_b += usize::from(y <= x);
-        }
-        if at_a + at_b - 2 * count > allowed {
-            return None;
-        }
-    }
-    Some(count)
-}
-
-/// |A ∩ B| / |A ∪ B| of two sorted sets; of two empty ones, 0: there is nothing they share.
-pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
-    let shared = shared(a, b);
-    let union = a.len() + b.len() - shared;
-    if union == 0 { 0.0 } else { shared as f64 / union as f64 }
-}
-
-/// |A ∩ B| of two sorted sets, by a merge whose steps do not branch on the data.
-pub fn shared(a: &[u64], b: &[u64]) -> usize {
-    let (mut at_a, mut at_b, mut count) = (0, 0, 0);
-    while at_a < a.len() && at_b < b.len() {
-        let (x, y) = (a[at_a], b[at_b]);
-        count += usize::from(x == y);
-        at_a += usize::from(x <= y);
-        at_b += usize::from(y <= x);
-    }
-    count
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::format::splitmix;
+    use crate::sets::testing::Made;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     proptest! {
-        #[test]
-        fn merge_counts_the_intersection(a: BTreeSet<u8>, b: BTreeSet<u8>) {
-            let sorted = |set: &BTreeSet<u8>| set.iter().map(|&value| u64::from(value)).collect::<Vec<_>>();
-            prop_assert_eq!(shared(&sorted(&a), &sorted(&b)), a.intersection(&b).count());
-        }
-
         #[test]
         fn the_filters_reject_nothing_they_should_not(
             a: BTreeSet<u8>,
@@ -179,7 +139,8 @@ mod tests {
             }
             // Spread, as hashes are: the parity of a set looks at the low bits.
             let spread = |set: &BTreeSet<u8>| set.iter().map(|&value| splitmix(9, u64::from(value))).collect::<Vec<_>>();
-            let sets = ShingleSets::from_lists(&[spread(&a), spread(&b)]);
+            let made = Made::new(&[spread(&a), spread(&b)]);
+            let sets = made.sets();
             let union = a.union(&b).count();
             let exact = if union == 0 { 0.0 } else { a.intersection(&b).count() as f64 / union as f64 };
             let found = Jaccard { sets: &sets, least }.score(0, 1);

@@ -96,3 +96,11 @@ pub fn shingle_sets<'py>(
     let (offsets, values) = detached(py, || batch::shingle_sets(tokens.lists(), shingling));
     pyarrow(py, list_array(offsets, values)?)
 }
+
+/// The parity of each ordered set.
+#[pyfunction]
+pub fn parities<'py>(py: Python<'py>, sets: PyArray) -> PyResult<Bound<'py, PyAny>> {
+    let sets = TokenLists::new(&sets)?;
+    let (offsets, values) = detached(py, || batch::parities(sets.lists()));
+    pyarrow(py, list_array(offsets, values)?)
+}

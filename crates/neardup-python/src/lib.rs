@@ -18,7 +18,9 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::fingerprints::{minima, minima_keys, pairs_of_keys, pieces, projections, shingle_sets};
+    use crate::fingerprints::{
+        minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets,
+    };
     #[pymodule_export]
     use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms};
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! Pairs to similarities, clusters and removals.
 
-use neardup_core::verify::{self, AgreeingBits, EqualColumns};
-use neardup_core::{components as core_components, diameter, difference, hash, removal};
+use neardup_core::verify::{AgreeingBits, EqualColumns};
+use neardup_core::{components as core_components, diameter, difference, hash, ordered, removal};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -80,7 +80,7 @@ pub fn jaccard<'py>(
     let pairs = edges(lists.len(), contiguous(&a)?, contiguous(&b)?)?;
     let of = |page: u32| lists.get(page as usize);
     let scores =
-        detached(py, || pairs.iter().map(|&(a, b)| verify::jaccard(of(a), of(b))).collect::<Vec<_>>());
+        detached(py, || pairs.iter().map(|&(a, b)| ordered::jaccard(of(a), of(b))).collect::<Vec<_>>());
     Ok(scores.into_pyarray(py))
 }
 

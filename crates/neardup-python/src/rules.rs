@@ -1,10 +1,10 @@
 //! Rules of a detector to accepted pairs: what Python says of each rule, checked, and the join of all of them together.
 
-use neardup_core::batch::Shingling;
 use neardup_core::hot::{self, Resolved, Tuning};
 use neardup_core::join::{Buckets, Joined, Keys, Limits, Pair, Predicate, Sites};
+use neardup_core::parity;
 use neardup_core::screen::Screened;
-use neardup_core::sets::{Batches, PageTokens, ShingleSets};
+use neardup_core::sets::{Batches, Sets};
 use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Jaccard};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -15,20 +15,57 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::arrays::{TokenLists, detached, flat};
 use crate::pairs::{Column, contiguous, permutation};
 
-/// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits` and `shingles` is there
-/// to verify with; without any, sharing a key is enough.
+/// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits` and `sets` is there to
+/// verify with; without any, sharing a key is enough.
 #[derive(FromPyObject)]
 pub struct RuleArrays<'py> {
     keys: PyReadonlyArray2<'py, u64>,
     predicate: String,
     columns: Option<PyReadonlyArray2<'py, u64>>,
     bits: Option<PyReadonlyArray2<'py, u64>>,
-    /// k, and whether shingles are Rabin fingerprints.
-    shingles: Option<(usize, bool)>,
+    sets: Option<SetArrays>,
     least: f64,
 }
 
+/// Ordered sets and their parities, in batches over all rows; a page has those of its row.
+#[derive(FromPyObject)]
+pub struct SetArrays {
+    sets: Vec<PyArray>,
+    parities: Vec<PyArray>,
+}
+
 /// The same, checked.
+struct SetLists {
+    sets: Vec<TokenLists>,
+    parities: Vec<TokenLists>,
+}
+
+impl SetLists {
+    fn new(arrays: &SetArrays) -> PyResult<Self> {
+        let lists = |arrays: &[PyArray]| arrays.iter().map(TokenLists::new).collect::<PyResult<Vec<_>>>();
+        Ok(SetLists { sets: lists(&arrays.sets)?, parities: lists(&arrays.parities)? })
+    }
+
+    fn of_pages(&self, rows: &[u32]) -> PyResult<Sets<'_>> {
+        let (sets, parities) = (numbered(&self.sets), numbered(&self.parities));
+        if sets.len() != parities.len() || rows.iter().any(|&row| row as usize >= sets.len()) {
+            return Err(PyValueError::new_err("every row must have a set and its parity"));
+        }
+        let sets: Vec<&[u64]> = rows.iter().map(|&row| sets.get(row as usize)).collect();
+        let parities: Vec<&[u64]> = rows.iter().map(|&row| parities.get(row as usize)).collect();
+        if sets.iter().zip(&parities).any(|(set, parity)| parity.len() != parity::words(set.len())) {
+            return Err(PyValueError::new_err("a parity does not fit its set"));
+        }
+        let sizes = sets.iter().map(|set| set.len() as u32).collect();
+        Ok(Sets::new(Box::new(sets), sizes, parities))
+    }
+}
+
+fn numbered(lists: &[TokenLists]) -> Batches<'_> {
+    Batches::new(lists.iter().map(TokenLists::lists).collect())
+}
+
+/// A rule, checked.
 struct Spec<'a> {
     keys: Keys<'a>,
     predicate: Predicate<'a>,
@@ -39,17 +76,23 @@ enum Evidence<'a> {
     Key,
     Columns(EqualColumns<'a>),
     Bits(AgreeingBits<'a>),
-    Shingles(Shingling, f64),
+    Sets(Sets<'a>, f64),
 }
 
 impl RuleArrays<'_> {
-    fn checked<'a>(&'a self, sites: Option<Sites<'a>>, pages: usize, tokens: bool) -> PyResult<Spec<'a>> {
-        let rows = |array: &'a PyReadonlyArray2<'_, u64>, what: &str| {
+    fn checked<'a>(
+        &'a self,
+        sites: Option<Sites<'a>>,
+        pages: usize,
+        sets: Option<&'a SetLists>,
+        rows: Option<&[u32]>,
+    ) -> PyResult<Spec<'a>> {
+        let checked = |array: &'a PyReadonlyArray2<'_, u64>, what: &str| {
             let (values, width) = flat(array)?;
             one_row_a_page(values.len() / width, pages, what)?;
             Ok::<_, PyErr>((values, width))
         };
-        let (values, width) = rows(&self.keys, "keys")?;
+        let (values, width) = checked(&self.keys, "keys")?;
         let predicate = match (self.predicate.as_str(), sites) {
             ("any", _) => Predicate::Any,
             ("same-site", Some(sites)) => Predicate::SameSite(sites),
@@ -61,16 +104,15 @@ impl RuleArrays<'_> {
             }
         };
         let evidence = if let Some(columns) = &self.columns {
-            let (values, width) = rows(columns, "columns")?;
+            let (values, width) = checked(columns, "columns")?;
             Evidence::Columns(EqualColumns { width, values, least: self.least as usize })
         } else if let Some(bits) = &self.bits {
-            let (values, width) = rows(bits, "bits")?;
+            let (values, width) = checked(bits, "bits")?;
             Evidence::Bits(AgreeingBits { width, values, least: self.least as u32 })
-        } else if let Some((k, rabin)) = self.shingles {
-            if k == 0 || !tokens {
-                return Err(PyValueError::new_err("shingles need k of at least 1, and tokens with rows"));
-            }
-            Evidence::Shingles(Shingling { k, rabin }, self.least)
+        } else if let Some(sets) = sets {
+            let Some(rows) = rows else { return Err(PyValueError::new_err("sets need rows")) };
+            one_row_a_page(rows.len(), pages, "rows")?;
+            Evidence::Sets(sets.of_pages(rows)?, self.least)
         } else {
             Evidence::Key
         };
@@ -82,20 +124,7 @@ fn one_row_a_page(rows: usize, pages: usize, what: &str) -> PyResult<()> {
     if rows == pages { Ok(()) } else { Err(PyValueError::new_err(format!("{what}: not one row a page"))) }
 }
 
-/// The token lists of all batches, and which of them is each page's.
-#[derive(Clone, Copy)]
-struct Tokens<'a> {
-    batches: &'a Batches<'a>,
-    rows: &'a [u32],
-}
-
-impl PageTokens for Tokens<'_> {
-    fn with(&self, page: u32, look: &mut dyn FnMut(&[u64])) {
-        look(self.batches.get(self.rows[page as usize] as usize));
-    }
-}
-
-/// What pairs of one rule are verified with, its shingle sets made.
+/// What pairs of one rule are verified with.
 enum Verifier<'a> {
     Key(Everything),
     Columns(EqualColumns<'a>),
@@ -104,12 +133,12 @@ enum Verifier<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    fn new(evidence: &Evidence<'a>, sets: &'a ShingleSets<'a>) -> Self {
-        match *evidence {
+    fn new(evidence: &'a Evidence<'a>) -> Self {
+        match evidence {
             Evidence::Key => Verifier::Key(Everything),
-            Evidence::Columns(columns) => Verifier::Columns(columns),
-            Evidence::Bits(bits) => Verifier::Bits(bits),
-            Evidence::Shingles(_, least) => Verifier::Sets(Jaccard { sets, least }),
+            Evidence::Columns(columns) => Verifier::Columns(*columns),
+            Evidence::Bits(bits) => Verifier::Bits(*bits),
+            Evidence::Sets(sets, least) => Verifier::Sets(Jaccard { sets, least: *least }),
         }
     }
 
@@ -137,27 +166,10 @@ const TILE: usize = 256;
 /// From how many pages that stay on they are packed.
 const PACKED: usize = 64;
 
-fn apply(
-    specs: &[Spec<'_>],
-    active: &[bool],
-    tokens: Option<Tokens<'_>>,
-    order: &[u32],
-    limits: Limits,
-) -> Vec<(Joined, Resolved)> {
+fn apply(specs: &[Spec<'_>], active: &[bool], order: &[u32], limits: Limits) -> Vec<(Joined, Resolved)> {
     let buckets: Vec<Buckets> =
         specs.iter().map(|spec| Buckets::new(spec.keys, active, spec.predicate)).collect();
-    let sets: Vec<ShingleSets> = specs
-        .iter()
-        .zip(&buckets)
-        .map(|(spec, buckets)| match (&spec.evidence, &tokens) {
-            (Evidence::Shingles(shingling, _), Some(tokens)) => {
-                ShingleSets::new(Box::new(*tokens), &buckets.members(), *shingling, true)
-            }
-            _ => ShingleSets::default(),
-        })
-        .collect();
-    let verifiers: Vec<Verifier> =
-        specs.iter().zip(&sets).map(|(spec, sets)| Verifier::new(&spec.evidence, sets)).collect();
+    let verifiers: Vec<Verifier> = specs.iter().map(|spec| Verifier::new(&spec.evidence)).collect();
     let joined: Vec<Joined> =
         verifiers.iter().zip(&buckets).map(|(verifier, buckets)| verifier.join(buckets, limits)).collect();
     let rules: Vec<hot::Rule> = buckets
@@ -184,7 +196,6 @@ fn checked_and_applied(
     order: &[u32],
     site_offsets: Option<PyReadonlyArray1<'_, u64>>,
     sites: Option<PyReadonlyArray1<'_, u32>>,
-    tokens: Option<Vec<PyArray>>,
     rows: Option<PyReadonlyArray1<'_, u32>>,
     limits: Limits,
     threads: usize,
@@ -202,23 +213,18 @@ fn checked_and_applied(
         }
         _ => None,
     };
-    let lists: Vec<TokenLists> = tokens.iter().flatten().map(TokenLists::new).collect::<PyResult<_>>()?;
-    let batches = Batches::new(lists.iter().map(TokenLists::lists).collect());
-    let tokens = match (&tokens, &rows) {
-        (Some(_), Some(rows)) => {
-            let rows = contiguous(rows)?;
-            one_row_a_page(rows.len(), pages, "rows")?;
-            if rows.iter().any(|&row| row as usize >= batches.len()) {
-                return Err(PyValueError::new_err("every row must be one of the token lists"));
-            }
-            Some(Tokens { batches: &batches, rows })
-        }
-        _ => None,
-    };
-    let specs: Vec<Spec> =
-        rules.iter().map(|rule| rule.checked(sites, pages, tokens.is_some())).collect::<PyResult<_>>()?;
+    let rows = rows.as_ref().map(contiguous).transpose()?;
+    let sets: Vec<Option<SetLists>> = rules
+        .iter()
+        .map(|rule| rule.sets.as_ref().map(SetLists::new).transpose())
+        .collect::<PyResult<_>>()?;
+    let specs: Vec<Spec> = rules
+        .iter()
+        .zip(&sets)
+        .map(|(rule, sets)| rule.checked(sites, pages, sets.as_ref(), rows))
+        .collect::<PyResult<_>>()?;
     let pool = thread_pool(threads)?;
-    Ok(detached(py, || pool.install(|| apply(&specs, active, tokens, order, limits))))
+    Ok(detached(py, || pool.install(|| apply(&specs, active, order, limits))))
 }
 
 fn columns<'py>(py: Python<'py>, pairs: &[Pair]) -> (Column<'py, u32>, Column<'py, u32>, Column<'py, f64>) {
@@ -233,7 +239,7 @@ type JoinResult<'py> = (Column<'py, u32>, Column<'py, u32>, Column<'py, f64>, u6
 /// (a, b, score, candidates, largest bucket) of the accepted pairs, sorted: every pair of every bucket.
 #[pyfunction]
 #[pyo3(signature = (keys, active, *, predicate="any", site_offsets=None, sites=None,
-                    columns=None, bits=None, tokens=None, rows=None, k=1, rabin=false, least=0.0, threads=0))]
+                    columns=None, bits=None, least=0.0, threads=0))]
 #[allow(clippy::too_many_arguments)]
 pub fn join<'py>(
     py: Python<'py>,
@@ -244,28 +250,13 @@ pub fn join<'py>(
     sites: Option<PyReadonlyArray1<'py, u32>>,
     columns: Option<PyReadonlyArray2<'py, u64>>,
     bits: Option<PyReadonlyArray2<'py, u64>>,
-    tokens: Option<Vec<PyArray>>,
-    rows: Option<PyReadonlyArray1<'py, u32>>,
-    k: usize,
-    rabin: bool,
     least: f64,
     threads: usize,
 ) -> PyResult<JoinResult<'py>> {
-    let shingles = tokens.as_ref().and(rows.as_ref()).map(|_| (k, rabin));
-    let rule = RuleArrays { keys, predicate: predicate.to_owned(), columns, bits, shingles, least };
+    let rule = RuleArrays { keys, predicate: predicate.to_owned(), columns, bits, sets: None, least };
     let order: Vec<u32> = (0..active.len()? as u32).collect();
-    let applied = checked_and_applied(
-        py,
-        &[rule],
-        &active,
-        &order,
-        site_offsets,
-        sites,
-        tokens,
-        rows,
-        Limits::NONE,
-        threads,
-    )?;
+    let applied =
+        checked_and_applied(py, &[rule], &active, &order, site_offsets, sites, None, Limits::NONE, threads)?;
     let (joined, _) = &applied[0];
     let (a, b, score) = self::columns(py, &joined.pairs);
     Ok((a, b, score, joined.candidates, joined.largest_bucket))
@@ -276,7 +267,7 @@ type RuleResult<'py> = (Column<'py, u32>, Column<'py, u32>, Column<'py, f64>, u6
 /// For each rule (a, b, score, candidates, accepted, largest bucket, hot buckets, unscored).
 #[pyfunction]
 #[pyo3(signature = (rules, active, order, *, hot, most_accepted, most_possible, site_offsets=None, sites=None,
-                    tokens=None, rows=None, threads=0))]
+                    rows=None, threads=0))]
 #[allow(clippy::too_many_arguments)]
 pub fn match_rules<'py>(
     py: Python<'py>,
@@ -288,7 +279,6 @@ pub fn match_rules<'py>(
     most_possible: u64,
     site_offsets: Option<PyReadonlyArray1<'py, u64>>,
     sites: Option<PyReadonlyArray1<'py, u32>>,
-    tokens: Option<Vec<PyArray>>,
     rows: Option<PyReadonlyArray1<'py, u32>>,
     threads: usize,
 ) -> PyResult<Vec<RuleResult<'py>>> {
@@ -296,7 +286,7 @@ pub fn match_rules<'py>(
     one_row_a_page(order.len(), active.len()?, "order")?;
     let limits = Limits { bucket: hot, accepted: most_accepted, possible: most_possible };
     let applied =
-        checked_and_applied(py, &rules, &active, order, site_offsets, sites, tokens, rows, limits, threads)?;
+        checked_and_applied(py, &rules, &active, order, site_offsets, sites, rows, limits, threads)?;
     let told = applied.into_iter().map(|(joined, resolved)| {
         let candidates = joined.candidates + resolved.compared;
         let accepted = joined.pairs.len() as u64 + resolved.accepted;

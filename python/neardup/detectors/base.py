@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from neardup.detectors.rules import ExactJaccard, Rule
 from neardup.errors import SpecError
-from neardup.fingerprints import Fingerprint
+from neardup.fingerprints import Fingerprint, SetFingerprint
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,10 @@ class Detector:
             needed.update(dict.fromkeys(rule.fingerprints()))
         return tuple(needed)
 
-    def needs_tokens(self) -> bool:
-        """Whether verifying needs the pages' tokens, beyond their fingerprints."""
-        return any(isinstance(rule.verify, ExactJaccard) for rule in self.rules())
+    def sets(self) -> tuple[SetFingerprint, ...]:
+        """The sets that pairs are verified by, each once."""
+        verifiers = (rule.verify for rule in self.rules())
+        return tuple(dict.fromkeys(verify.sets for verify in verifiers if isinstance(verify, ExactJaccard)))
 
     def parameters(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

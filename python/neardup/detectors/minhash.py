@@ -10,7 +10,7 @@ from neardup.detectors.base import Detector
 from neardup.detectors.planner import Plan, plan
 from neardup.detectors.registry import register
 from neardup.detectors.rules import ExactJaccard, Rule, SingleColumns
-from neardup.fingerprints import Bands
+from neardup.fingerprints import Bands, ShingleSet
 
 
 @register
@@ -56,4 +56,4 @@ class MinHash(Detector):
 
     def rules(self) -> tuple[Rule, ...]:
         bands = Bands(k=self.k, bands=self.plan.bands, rows=self.plan.rows, rabin=self.rabin)
-        return (Rule("minhash", SingleColumns(bands), ExactJaccard(self.k, self.threshold, self.rabin)),)
+        return (Rule("minhash", SingleColumns(bands), ExactJaccard(ShingleSet(self.k, self.rabin), self.threshold)),)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from neardup import _native
-from neardup.fingerprints import Fingerprint, FixedWidth, Projection, Supershingles
+from neardup.fingerprints import Fingerprint, FixedWidth, Projection, SetFingerprint, Supershingles
 
 Predicate = Literal["any", "same-site", "different-site"]
 
@@ -66,11 +66,10 @@ class AgreeingBits:
 
 @dataclass(frozen=True, slots=True)
 class ExactJaccard:
-    """Accepted: the Jaccard similarity of the shingle sets, computed exactly, is at least ``least``."""
+    """Accepted: the Jaccard similarity of the sets, computed exactly, is at least ``least``."""
 
-    k: int
+    sets: SetFingerprint
     least: float
-    rabin: bool = False
 
 
 Verify = AgreeingColumns | AgreeingBits | ExactJaccard

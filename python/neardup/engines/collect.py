@@ -20,17 +20,26 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines.links import count_links, page_links
-from neardup.engines.parts import KEPT, Part, Tally, fixed_width_column, fixed_width_values, numbers
+from neardup.engines.parts import KEPT, SET, Part, Tally, fixed_width_column, fixed_width_values, numbers
 from neardup.engines.progress import Progress
-from neardup.engines.scratch import TOKENS, Scratch
+from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
 from neardup.engines.store import PartStore
 from neardup.errors import InputError
-from neardup.fingerprints import Fingerprint, FixedWidth
+from neardup.fingerprints import Fingerprint, FixedWidth, SetFingerprint
 from neardup.sources import Chunk, Source
 from neardup.text import read
+
+
+@dataclass(frozen=True, slots=True)
+class Sets:
+    """Ordered sets of all pages, and their parities, in batches."""
+
+    sets: list[pa.LargeListArray]
+    parities: list[pa.LargeListArray]
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,7 @@ class Collection:
 
     store: PartStore
     kinds: tuple[Fingerprint, ...]
+    set_kinds: tuple[SetFingerprint, ...]
     count: int
     tally: Tally
     _fingerprints: dict[Fingerprint, FixedWidth] = field(default_factory=dict, repr=False)
@@ -64,9 +74,14 @@ class Collection:
             self._fingerprints[kind] = fixed_width_values(list(self.store.columns([name])), name)
         return self._fingerprints[kind]
 
-    def token_lists(self) -> list[pa.LargeListArray]:
-        """The tokens themselves, in batches; there where the detector verifies with them."""
-        return [_lists(*held) if isinstance(held, tuple) else held for held in self.store.tokens()]
+    def sets(self, kind: SetFingerprint) -> Sets:
+        """Sets that pairs are verified by, of all pages."""
+        number = self.set_kinds.index(kind)
+        held = self.store.lists(f"{SET}{number}")
+        return Sets(
+            [_lists(*lists) if isinstance(lists, tuple) else lists for lists in held],
+            [batch.column(0) for batch in self.store.columns([f"parity_{number}"])],
+        )
 
     @property
     def links(self) -> npt.NDArray[np.int64] | None:
@@ -83,9 +98,11 @@ class _Worker:
     detector: Detector
     settings: Settings
     fingerprints: tuple[Fingerprint, ...] = field(init=False)
+    sets: tuple[SetFingerprint, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         self.fingerprints = self.detector.fingerprints()
+        self.sets = self.detector.sets()
 
     def __call__(self, chunk: Chunk) -> Part:
         loaded = chunk.load()
@@ -99,8 +116,9 @@ class _Worker:
         columns["identity_low"] = pa.array(page_tokens.identity_low)
         for number, fingerprint in enumerate(self.fingerprints):
             columns[f"fingerprint_{number}"] = fixed_width_column(fingerprint.compute(tokens))
-        if self.detector.needs_tokens():
-            columns[TOKENS] = tokens
+        for number, sets in enumerate(self.sets):
+            columns[f"{SET}{number}"] = found = sets.compute(tokens)
+            columns[f"parity_{number}"] = _native.parities(found)
         if self.settings.keep == "most-linked":
             columns["own_url"], columns["links"] = page_links(pages)
         replaced = int(page_tokens.replaced.sum())
@@ -135,11 +153,11 @@ def collect(
     tally = store.tally()
     if not tally.pages:
         raise InputError("no pages were found in the input", hint=_why_none(tally))
-    return Collection(store, worker.fingerprints, tally.pages, tally)
+    return Collection(store, worker.fingerprints, worker.sets, tally.pages, tally)
 
 
 def _lists(path: Path, counts: npt.NDArray[np.int64]) -> pa.LargeListArray:
-    """Token lists out of a file of the scratch folder."""
+    """Lists out of a file of the scratch folder."""
     offsets = np.concatenate([[0], np.cumsum(counts)])
     kind = pa.large_list(pa.field("item", pa.uint64(), nullable=False))
     return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(np.fromfile(path, np.uint64)), type=kind)

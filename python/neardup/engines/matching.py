@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.detectors import Detector, Rule
 from neardup.detectors.rules import AgreeingBits, AgreeingColumns, ExactJaccard
-from neardup.engines.collect import Collection
+from neardup.engines.collect import Collection, Sets
 from neardup.engines.settings import Settings
 from neardup.fingerprints import FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_order
@@ -97,7 +97,6 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         most_possible=max(_POSSIBLE, _POSSIBLE_A_PAGE * len(identity)),
         site_offsets=sites.offsets,
         sites=sites.values,
-        tokens=collection.token_lists() if detector.needs_tokens() else None,
         rows=first,
         threads=settings.workers,
     )
@@ -111,7 +110,7 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         same_site=_same_site(sites, a, b),
         b_similarity=_similarity(collection, Supershingles, first[a], first[b]),
         c_similarity=_similarity(collection, Projection, first[a], first[b]),
-        jaccard=score if detector.needs_tokens() else None,
+        jaccard=score if detector.sets() else None,
         rule=which,
         rules=[RuleCounts(rule.name, *pairs[3:]) for rule, pairs in zip(rules, found, strict=True)],
     )
@@ -128,8 +127,7 @@ class _RuleArrays:
     predicate: str
     columns: FixedWidth | None
     bits: FixedWidth | None
-    #: k, and whether shingles are Rabin fingerprints.
-    shingles: tuple[int, bool] | None
+    sets: Sets | None
     least: float
 
 
@@ -140,7 +138,7 @@ def _arrays(rule: Rule, collection: Collection, first: Rows) -> _RuleArrays:
         predicate=rule.predicate,
         columns=collection.fingerprint(verify.fingerprint)[first] if isinstance(verify, AgreeingColumns) else None,
         bits=collection.fingerprint(verify.fingerprint)[first] if isinstance(verify, AgreeingBits) else None,
-        shingles=(verify.k, verify.rabin) if isinstance(verify, ExactJaccard) else None,
+        sets=collection.sets(verify.sets) if isinstance(verify, ExactJaccard) else None,
         least=verify.least,
     )
 

@@ -20,6 +20,8 @@ from neardup.page import Skipped
 
 #: What is kept of each page as the source told it.
 KEPT: Final = ("id", "url", "date", "source", "record", "offset", "length")
+#: How columns of sets are named; they are by far the largest, and read page by page.
+SET: Final = "set_"
 
 
 @dataclass(frozen=True, slots=True)

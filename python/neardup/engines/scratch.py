@@ -1,10 +1,10 @@
 """The scratch folder: what a run has done so far, so that a run that was killed can go on.
 
-Reading commits *segments*: an Arrow file of parts (and a file of tokens), then a small file with their lengths and
-checksums and the tally. All are written under another name, flushed and renamed, in that order, so a segment either
-counts or does not exist. A segment
-whose checksum is wrong is dropped with all behind it, and read again. The manifest says what the run is a run of;
-going on with another input or detector is refused, naming the difference.
+Reading commits *segments*: an Arrow file of parts (and a file for each column of sets), then a small file with their
+lengths and checksums and the tally. All are written under another name, flushed and renamed, in that order, so a
+segment either counts or does not exist. A segment whose checksum is wrong is dropped with all behind it, and read
+again. The manifest says what the run is a run of; going on with another input or detector is refused, naming the
+difference.
 """
 
 from __future__ import annotations
@@ -22,16 +22,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from neardup.engines.parts import Part, Tally
+from neardup.engines.parts import SET, Part, Tally
 from neardup.errors import OutputError, UsageError
 from neardup.sinks import replacing, write_json
 
-#: The column of token lists, which goes to a file of its own: it is by far the largest, and read page by page.
-TOKENS: Final = "token_lists"
 _MANIFEST = "manifest.json"
 #: The names of the files there are in a scratch folder.
-_OWN: Final = re.compile(r"(manifest\.json|segment-[0-9]{6}\.(arrow|tokens|json))(\.tmp)?")
+_OWN: Final = re.compile(r"(manifest\.json|segment-[0-9]{6}\.(arrow|set_[0-9]+|json))(\.tmp)?")
 _BLOCK = 1 << 20
 
 
@@ -92,12 +91,14 @@ class Scratch:
         tally = Tally.total([part.tally for part in parts])
         batches = [part.rows for part in parts]
         files = [self._path(number, "arrow")]
-        if TOKENS in batches[0].schema.names:
-            files.append(self._path(number, "tokens"))
-            with replacing(files[-1]) as file:
-                for batch in batches:
-                    file.write(np.ascontiguousarray(batch.column(TOKENS).flatten().to_numpy()).data)
-            batches = [batch.drop_columns([TOKENS]) for batch in batches]
+        for name in batches[0].schema.names:
+            if name.startswith(SET):
+                files.append(self._path(number, name))
+                with replacing(files[-1]) as file:
+                    for batch in batches:
+                        file.write(np.ascontiguousarray(batch.column(name).flatten().to_numpy()).data)
+                # In the Arrow file stands how large each set is.
+                batches = [_with_sizes(batch, name) for batch in batches]
         with replacing(files[0]) as file, pa.ipc.new_file(file, batches[0].schema) as writer:
             for batch in batches:
                 writer.write_batch(batch)
@@ -109,10 +110,10 @@ class Scratch:
         """The columns of a committed segment."""
         with pa.OSFile(str(self._path(number, "arrow"))) as file, pa.ipc.open_file(file) as reader:
             names: list[str] = reader.schema.names
-        return [*names, TOKENS] if self._path(number, "tokens").exists() else names
+        return names
 
     def columns(self, number: int, names: list[str]) -> Iterator[pa.RecordBatch]:
-        """Some columns of a committed segment, part by part; nothing else is read. Tokens have a way of their own."""
+        """Some columns of a committed segment, part by part; nothing else is read."""
         known = self.names(number)
         options = pa.ipc.IpcReadOptions(included_fields=[known.index(name) for name in names])
         with (
@@ -124,10 +125,10 @@ class Scratch:
                 if batch.num_rows:
                     yield batch.select(names)
 
-    def tokens(self, number: int) -> tuple[Path, npt.NDArray[np.int64]]:
-        """The file that holds the tokens of a committed segment one after another, and how many each page has."""
-        counts = [batch.column(0).to_numpy() for batch in self.columns(number, ["tokens"])]
-        return self._path(number, "tokens"), np.concatenate([np.empty(0, np.int64), *counts])
+    def lists(self, number: int, name: str) -> tuple[Path, npt.NDArray[np.int64]]:
+        """The file that holds the sets of a committed segment one after another, and how large each is."""
+        sizes = [batch.column(0).to_numpy() for batch in self.columns(number, [name])]
+        return self._path(number, name), np.concatenate([np.empty(0, np.int64), *sizes])
 
     def _path(self, number: int, ending: str) -> Path:
         return self.folder / f"segment-{number:06}.{ending}"
@@ -142,6 +143,10 @@ class Scratch:
             return Tally.from_json(told)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
+
+
+def _with_sizes(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
+    return batch.set_column(batch.schema.names.index(name), name, pc.list_value_length(batch.column(name)))
 
 
 def checksum(path: Path) -> int:

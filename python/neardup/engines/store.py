@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.engines.parts import Part, Tally
-from neardup.engines.scratch import TOKENS, Scratch
+from neardup.engines.scratch import Scratch
 
 
 @dataclass(slots=True)
@@ -81,15 +81,15 @@ class PartStore:
                 yield from _selected(parts, names)
         yield from _selected(self._fresh, names)
 
-    def tokens(self) -> Iterator[pa.LargeListArray | tuple[Path, npt.NDArray[np.int64]]]:
-        """The token lists, in order: in memory, or as a file and the length of each list."""
+    def lists(self, name: str) -> Iterator[pa.LargeListArray | tuple[Path, npt.NDArray[np.int64]]]:
+        """A column of sets, in order: in memory, or as a file and the size of each set."""
         for number, parts in enumerate(self._committed):
             if parts is None:
                 assert self.scratch is not None
-                yield self.scratch.tokens(number)
+                yield self.scratch.lists(number, name)
             else:
-                yield from (batch.column(0) for batch in _selected(parts, [TOKENS]))
-        yield from (batch.column(0) for batch in _selected(self._fresh, [TOKENS]))
+                yield from (batch.column(0) for batch in _selected(parts, [name]))
+        yield from (batch.column(0) for batch in _selected(self._fresh, [name]))
 
 
 def _selected(parts: list[Part], names: list[str]) -> Iterator[pa.RecordBatch]:

@@ -1,4 +1,4 @@
-"""What a fingerprint is to the rest: tokens of a batch in, one row of 64-bit numbers a page out."""
+"""What a fingerprint is to the rest: tokens of a batch in, one row of 64-bit numbers a page out, or a set a page."""
 
 from __future__ import annotations
 
@@ -22,4 +22,12 @@ class Fingerprint(Protocol):
 
     def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
         """The fingerprints of a batch of pages given as lists of tokens."""
+        ...
+
+
+class SetFingerprint(Protocol):
+    """A set of 64-bit numbers a page, of any size: what pairs are verified by exactly. Hashable and comparable."""
+
+    def compute(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
+        """The sets of a batch of pages, each ascending and without repetition."""
         ...

@@ -1,0 +1,250 @@
+//! Lists of hashes to ordered sets, and how many elements two such sets share.
+//!
+//! Hashes lie evenly, so the highest bits of one say nearly where it belongs in the order: a value is put into a table
+//! at the place that these bits name, or, where that is taken, before the first greater value behind it. Read from the
+//! front the table is sorted and without repetition (linear probing sort: Gonnet & Munro 1984). A page's table fits the
+//! nearest cache. Values that do not lie evenly, by chance or by intent, are sorted by comparison instead.
+//!
+//! Two ordered sets are merged eight elements against eight: every element of one block is compared with every element
+//! of the other in vector registers, and the block that ends first is moved on.
+//!
+//! Cost: one or two places of the table a value; then about one comparison in registers an element.
+
+use crate::cpu::{self, dispatch, variants};
+
+/// A free place of the table; the one value of that kind is counted apart.
+const FREE: u64 = u64::MAX;
+/// How far from where its bits say a value may end up before they are taken not to lie evenly.
+const REACH: usize = 64;
+/// The table of a longer list would not fit the cache.
+const LONGEST: usize = 1 << 17;
+
+/// Makes ordered sets; holds the table that one list after another uses.
+#[derive(Debug, Default)]
+pub struct Ordered {
+    table: Vec<u64>,
+}
+
+impl Ordered {
+    /// Appends the distinct values of a list to `out`, ascending.
+    pub fn append(&mut self, values: &[u64], out: &mut Vec<u64>) {
+        if values.len() > LONGEST || !self.append_evenly(values, out) {
+            let mut sorted = values.to_vec();
+            sorted.sort_unstable();
+            sorted.dedup();
+            out.append(&mut sorted);
+        }
+    }
+
+    /// The same for values that lie evenly; says whether they did, and appends nothing if not.
+    fn append_evenly(&mut self, values: &[u64], out: &mut Vec<u64>) -> bool {
+        let slots = (2 * values.len()).next_power_of_two().max(16);
+        let shift = 64 - slots.ilog2();
+        self.table.clear();
+        self.table.resize(slots + REACH, FREE);
+        let mut greatest = false;
+        for &value in values {
+            let mut value = value;
+            if value == FREE {
+                greatest = true;
+                continue;
+            }
+            let home = (value >> shift) as usize;
+            let Some(places) = self.table.get_mut(home..home + REACH) else { return false };
+            let mut settled = false;
+            for place in places {
+                let found = *place;
+                if found >= value {
+                    *place = value;
+                    settled = found == FREE || found == value;
+                    if settled {
+                        break;
+                    }
+                    value = found;
+                }
+            }
+            if !settled {
+                return false;
+            }
+        }
+        compact(&self.table, out);
+        if greatest {
+            out.push(FREE);
+        }
+        true
+    }
+}
+
+/// Appends what stands in the table.
+fn compact(table: &[u64], out: &mut Vec<u64>) {
+    let from = out.len();
+    out.resize(from + table.len(), 0);
+    let mut kept = from;
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == cpu::Level::Avx512 {
+        // SAFETY: `level` has just tested for the instructions.
+        kept += unsafe { compact_avx512(table, &mut out[from..]) };
+        out.truncate(kept);
+        return;
+    }
+    for &value in table {
+        // What is free is written over by what follows.
+        out[kept] = value;
+        kept += usize::from(value != FREE);
+    }
+    out.truncate(kept);
+}
+
+/// Eight places at a time; how many were taken.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,popcnt")]
+fn compact_avx512(table: &[u64], out: &mut [u64]) -> usize {
+    use std::arch::x86_64::*;
+    let mut kept = 0;
+    for block in table.chunks_exact(LANES) {
+        let room = &mut out[kept..kept + LANES];
+        // SAFETY: both are eight numbers long.
+        unsafe {
+            let values = _mm512_loadu_si512(block.as_ptr().cast());
+            let taken = _mm512_cmpneq_epi64_mask(values, _mm512_set1_epi64(FREE as i64));
+            _mm512_storeu_si512(room.as_mut_ptr().cast(), _mm512_maskz_compress_epi64(taken, values));
+            kept += taken.count_ones() as usize;
+        }
+    }
+    kept
+}
+
+const LANES: usize = 8;
+
+/// |A ∩ B| of two ordered sets.
+pub fn shared(a: &[u64], b: &[u64]) -> usize {
+    dispatch!(merge(a, b, usize::MAX / 2))
+}
+
+/// |A ∩ B| / |A ∪ B| of two ordered sets; of two empty ones, 0: there is nothing they share.
+pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
+    let shared = shared(a, b);
+    let union = a.len() + b.len() - shared;
+    if union == 0 { 0.0 } else { shared as f64 / union as f64 }
+}
+
+/// |A ∩ B| of two ordered sets, or none as soon as more than `allowed` elements are known to be in one of them only.
+pub fn shared_within(a: &[u64], b: &[u64], allowed: usize) -> Option<usize> {
+    let count = dispatch!(merge(a, b, allowed));
+    (count != usize::MAX).then_some(count)
+}
+
+#[inline(always)]
+fn merge(a: &[u64], b: &[u64], allowed: usize) -> usize {
+    const STRETCH: usize = 16;
+    let (mut at_a, mut at_b, mut count) = (0, 0, 0);
+    while at_a + LANES <= a.len() && at_b + LANES <= b.len() {
+        for _ in 0..STRETCH {
+            if at_a + LANES > a.len() || at_b + LANES > b.len() {
+                break;
+            }
+            let block_a: &[u64; LANES] = a[at_a..at_a + LANES].try_into().expect("eight");
+            let block_b: &[u64; LANES] = b[at_b..at_b + LANES].try_into().expect("eight");
+            count += common(block_a, block_b);
+            let (last_a, last_b) = (block_a[LANES - 1], block_b[LANES - 1]);
+            at_a += LANES * usize::from(last_a <= last_b);
+            at_b += LANES * usize::from(last_b <= last_a);
+        }
+        // So many elements were passed and not found in both sets, at least.
+        if at_a + at_b > 2 * count + allowed {
+            return usize::MAX;
+        }
+    }
+    while at_a < a.len() && at_b < b.len() {
+        let (x, y) = (a[at_a], b[at_b]);
+        count += usize::from(x == y);
+        at_a += usize::from(x <= y);
+        at_b += usize::from(y <= x);
+    }
+    count
+}
+
+#[inline(always)]
+fn common(a: &[u64; LANES], b: &[u64; LANES]) -> usize {
+    let mut hits = [0u64; LANES];
+    for turn in 0..LANES {
+        for lane in 0..LANES {
+            hits[lane] |= u64::from(a[lane] == b[(lane + turn) % LANES]);
+        }
+    }
+    hits.iter().sum::<u64>() as usize
+}
+
+variants!(fn merge(a: &[u64], b: &[u64], allowed: usize) -> usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::splitmix;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn ordered(values: &[u64]) -> Vec<u64> {
+        let mut out = vec![7];
+        Ordered::default().append(values, &mut out);
+        assert_eq!(out.remove(0), 7);
+        out
+    }
+
+    /// Few and many values, even and crowded, the greatest among them.
+    fn values() -> impl Strategy<Value = Vec<u64>> {
+        let value = prop_oneof![
+            8 => (0u64..300).prop_map(|value| splitmix(3, value)),
+            1 => Just(u64::MAX),
+            1 => 0u64..4,
+            1 => (0u64..4).prop_map(|value| u64::MAX - value),
+        ];
+        prop_oneof![
+            proptest::collection::vec(any::<u64>(), 0..600),
+            proptest::collection::vec(0u64..300, 0..600),
+            proptest::collection::vec(value, 0..600),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn sets_are_sorted_and_without_repetition(values in values()) {
+            let expected: Vec<u64> = BTreeSet::from_iter(values.iter().copied()).into_iter().collect();
+            prop_assert_eq!(ordered(&values), expected);
+        }
+
+        #[test]
+        fn blocks_count_the_intersection(a in values(), b in values(), from in 0usize..600, allowed in 0usize..700) {
+            // The second shares a part of the first.
+            let b: Vec<u64> = a.iter().skip(from).chain(&b).copied().collect();
+            let (one, other) = (BTreeSet::from_iter(a.iter().copied()), BTreeSet::from_iter(b.iter().copied()));
+            let (a, b) = (ordered(&a), ordered(&b));
+            let expected = one.intersection(&other).count();
+            prop_assert_eq!(shared(&a, &b), expected);
+            let differing = a.len() + b.len() - 2 * expected;
+            match shared_within(&a, &b, allowed) {
+                Some(count) => prop_assert_eq!(count, expected),
+                None => prop_assert!(differing > allowed),
+            }
+            crate::cpu::assert_variants_agree!(merge(&a, &b, allowed));
+        }
+    }
+
+    #[test]
+    fn values_that_crowd_are_sorted_too() {
+        let crowd: Vec<u64> = (0..5000).rev().collect();
+        assert_eq!(ordered(&crowd), (0..5000).collect::<Vec<_>>());
+        let end: Vec<u64> = (0..5000).map(|value| u64::MAX - value).collect();
+        assert_eq!(ordered(&end), (0..5000).rev().map(|value| u64::MAX - value).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn long_lists() {
+        // One beyond the length that a table is used for, one within.
+        for length in [LONGEST as u64 + 9, LONGEST as u64] {
+            let values: Vec<u64> = (0..length).map(|at| splitmix(1, at / 2)).collect();
+            let expected: Vec<u64> = BTreeSet::from_iter(values.iter().copied()).into_iter().collect();
+            assert_eq!(ordered(&values), expected);
+        }
+    }
+}
