@@ -1,10 +1,11 @@
 //! Shingles: fingerprints of every k consecutive tokens of a page (Broder et al. 1997; Henzinger 2006 §2).
 //!
-//! A window of k tokens is a polynomial hash of them (mod 2⁶⁴, odd base), moved on by one multiplication a token
-//! and then mixed. Tokens are 64-bit hashes already, so two different windows collide with probability about 2⁻⁶⁴.
+//! A window of k tokens is a polynomial hash of them (mod 2⁶⁴, odd base), then mixed: a short one is summed up anew at
+//! every place, many places at a time in vector registers, a long one is moved on by two multiplications a token. Tokens are 64-bit hashes already, so two different windows collide with probability about 2⁻⁶⁴.
 //! The window does not wrap around; a page of fewer than k tokens is one shingle, all of it. Cost: O(tokens).
 //! Rabin's fingerprint of the window, the paper's choice, is [`rabin_shingles`]: the same sets up to collisions.
 
+use crate::cpu::{dispatch, variants};
 use crate::format::{SEED_SHINGLE, splitmix};
 use crate::rabin;
 
@@ -17,6 +18,11 @@ pub fn shingles(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
         return;
     }
     let k = k.min(tokens.len());
+    if k <= SHORT {
+        let from = out.len();
+        out.resize(from + tokens.len() - k + 1, 0);
+        return dispatch!(sums(tokens, k, &mut out[from..]));
+    }
     let leaving = (0..k).fold(1u64, |power, _| power.wrapping_mul(BASE));
     let first = tokens[..k].iter().fold(0u64, |sum, &token| sum.wrapping_mul(BASE).wrapping_add(token));
     out.reserve(tokens.len() - k + 1);
@@ -27,6 +33,39 @@ pub fn shingles(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
         spread(sum)
     }));
 }
+
+/// Windows up to this length are summed up anew at every place.
+const SHORT: usize = 10;
+
+#[inline(always)]
+fn sums(tokens: &[u64], k: usize, out: &mut [u64]) {
+    const LANES: usize = 32;
+    let mut powers = [1u64; SHORT];
+    for at in 1..k {
+        powers[at] = powers[at - 1].wrapping_mul(BASE);
+    }
+    let at_once = out.len() / LANES * LANES;
+    let (blocks, rest) = out.split_at_mut(at_once);
+    for (block, out) in blocks.chunks_exact_mut(LANES).enumerate() {
+        let mut sums = [0u64; LANES];
+        for place in 0..k {
+            let tokens: &[u64; LANES] =
+                tokens[block * LANES + place..][..LANES].try_into().expect("a token for each lane");
+            for lane in 0..LANES {
+                sums[lane] = sums[lane].wrapping_add(tokens[lane].wrapping_mul(powers[k - 1 - place]));
+            }
+        }
+        for lane in 0..LANES {
+            out[lane] = spread(sums[lane]);
+        }
+    }
+    for (at, out) in rest.iter_mut().enumerate() {
+        let window = &tokens[at_once + at..][..k];
+        *out = spread(window.iter().fold(0u64, |sum, &token| sum.wrapping_mul(BASE).wrapping_add(token)));
+    }
+}
+
+variants!(fn sums(tokens: &[u64], k: usize, out: &mut [u64]) -> ());
 
 /// A bijection after which the high half depends on every bit.
 #[inline(always)]
@@ -58,10 +97,27 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rolling_agrees_with_the_sum(tokens in proptest::collection::vec(any::<u64>(), 0..40), k in 1usize..12) {
+        fn both_ways_agree_with_the_sum(tokens in proptest::collection::vec(any::<u64>(), 0..150), k in 1usize..14) {
             let mut rolled = Vec::new();
             shingles(&tokens, k, &mut rolled);
             prop_assert_eq!(rolled, naive(&tokens, k));
+            #[cfg(target_arch = "x86_64")]
+            if (1..=SHORT.min(tokens.len())).contains(&k) {
+                let plain = |sums: unsafe fn(&[u64], usize, &mut [u64])| {
+                    let mut out = vec![0; tokens.len() - k + 1];
+                    // SAFETY: only what this machine can do is passed in.
+                    unsafe { sums(&tokens, k, &mut out) };
+                    out
+                };
+                let level = crate::cpu::level();
+                prop_assert_eq!(plain(sums), naive(&tokens, k));
+                if level != crate::cpu::Level::Portable {
+                    prop_assert_eq!(plain(sums::avx2), naive(&tokens, k));
+                }
+                if level == crate::cpu::Level::Avx512 {
+                    prop_assert_eq!(plain(sums::avx512), naive(&tokens, k));
+                }
+            }
         }
 
         #[test]
