@@ -13,8 +13,9 @@ use neardup_core::components::components;
 use neardup_core::decode::decode;
 use neardup_core::format::splitmix;
 use neardup_core::html::visible::{Visible, extract};
-use neardup_core::join::{Keys, Predicate, join};
+use neardup_core::join::{Predicate, join};
 use neardup_core::jsonl::{Fields, parse};
+use neardup_core::keys::Keys;
 use neardup_core::minhash::Functions;
 use neardup_core::ordered::jaccard;
 use neardup_core::page::{Page, Reader, Reading};
@@ -258,7 +259,7 @@ fn run_join() -> usize {
         |page: u64, column: u64| splitmix(10 + column, if page.is_multiple_of(20) { page + 1 } else { page });
     let values: Vec<u64> =
         (0..pages as u64).flat_map(|page| (0..6).map(move |column| key(page, column))).collect();
-    let (keys, active) = (Keys { width: 6, values: &values }, vec![true; pages]);
+    let (keys, active) = (Keys::plain(6, &values), vec![true; pages]);
     measured(&mut || join(keys, &active, Predicate::Any, &Everything).pairs.len());
     values.len()
 }
@@ -271,7 +272,7 @@ fn run_hot_join() -> usize {
         values.extend((0..2).map(|column| splitmix(20 + column, page / size)));
         values.extend((2..6).map(|column| splitmix(20 + column, 1_000_000 + page)));
     }
-    let (keys, active) = (Keys { width: 6, values: &values }, vec![true; (groups * size) as usize]);
+    let (keys, active) = (Keys::plain(6, &values), vec![true; (groups * size) as usize]);
     measured(&mut || join(keys, &active, Predicate::Any, &Everything).pairs.len());
     (groups * size * (size - 1) / 2) as usize
 }

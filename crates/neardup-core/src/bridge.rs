@@ -40,7 +40,7 @@ struct Star {
 /// Joins what can be joined in one bucket; `instead` is each page's page that stays.
 pub(crate) fn bridge(
     rules: &[Rule<'_>],
-    bucket: &Bucket,
+    bucket: &Bucket<'_>,
     instead: &[u32],
     tile: usize,
     components: &mut Components,
@@ -99,9 +99,9 @@ pub(crate) fn bridge(
 }
 
 /// Those with members that went first, each kind in the order of the centres.
-fn stars(bucket: &Bucket, instead: &[u32], verifier: &dyn Screened) -> Vec<Star> {
+fn stars(bucket: &Bucket<'_>, instead: &[u32], verifier: &dyn Screened) -> Vec<Star> {
     let mut members: HashMap<u32, Vec<Member>> = HashMap::new();
-    for &page in &bucket.pages {
+    for &page in bucket.pages {
         let kept = instead[page as usize];
         // A page that went for one outside this bucket is a star of its own.
         let centre = if bucket.pages.binary_search(&kept).is_ok() { kept } else { page };
@@ -123,7 +123,7 @@ fn stars(bucket: &Bucket, instead: &[u32], verifier: &dyn Screened) -> Vec<Star>
 /// The first accepted pair between two stars, and how many pairs were looked at.
 fn between(
     rule: &Rule<'_>,
-    bucket: &Bucket,
+    bucket: &Bucket<'_>,
     instead: &[u32],
     one: &Star,
     other: &Star,
@@ -140,7 +140,9 @@ fn between(
             }
             let stays = |page: u32| instead[page as usize] == page;
             let (first, second) = (a.page.min(b.page), a.page.max(b.page));
-            if (stays(first) && stays(second)) || !rule.buckets.takes_up(bucket.key, first, second) {
+            if (stays(first) && stays(second))
+                || !rule.buckets.takes_up(bucket.column, bucket.key, first, second)
+            {
                 continue;
             }
             compared += 1;
@@ -156,7 +158,7 @@ fn between(
 /// components are shown to be; so are pairs of pages that stay. The other pairs are counted bucket by bucket, and over
 /// all pages of hot buckets together less what was scored: the smaller number is told.
 pub(crate) fn unscored<'a>(
-    buckets: impl Iterator<Item = &'a Bucket>,
+    buckets: impl Iterator<Item = &'a Bucket<'a>>,
     joined: &Joined,
     resolved: &Resolved,
     instead: &[u32],

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 
 use crate::bridge;
 use crate::components::Components;
-use crate::join::{Buckets, Joined, Pair};
+use crate::join::{Buckets, HotBucket, Joined, Pair};
 use crate::screen::{BLOCK, Blocks, Screened, Selection};
 
 /// A rule whose ordinary buckets are joined.
@@ -66,10 +66,11 @@ pub struct Tuning {
 }
 
 /// A hot bucket.
-pub(crate) struct Bucket {
+pub(crate) struct Bucket<'a> {
     pub(crate) rule: usize,
+    pub(crate) column: usize,
     pub(crate) key: u64,
-    pub(crate) pages: Vec<u32>,
+    pub(crate) pages: &'a [u32],
     pub(crate) selection: Selection,
 }
 
@@ -79,11 +80,11 @@ pub fn resolve(rules: &[Rule<'_>], order: &[u32], tuning: Tuning) -> Vec<Resolve
     let buckets: Vec<Bucket> = rules
         .iter()
         .enumerate()
-        .flat_map(|(at, rule)| rule.joined.hot.iter().map(move |range| (at, range)))
-        .map(|(at, range)| {
-            let (key, pages) = rules[at].buckets.bucket(range);
-            let selection = Selection::of(rules[at].verifier, &pages);
-            Bucket { rule: at, key, pages, selection }
+        .flat_map(|(at, rule)| rule.joined.hot.iter().map(move |bucket| (at, bucket)))
+        .map(|(at, bucket)| {
+            let selection = Selection::of(rules[at].verifier, &bucket.pages);
+            let HotBucket { column, key, ref pages } = *bucket;
+            Bucket { rule: at, column, key, pages, selection }
         })
         .collect();
     if buckets.is_empty() {
@@ -164,7 +165,7 @@ const WORTH_THREADS: usize = 50_000;
 
 struct Walk<'a> {
     rules: &'a [Rule<'a>],
-    buckets: &'a [Bucket],
+    buckets: &'a [Bucket<'a>],
     order: &'a [u32],
     tuning: Tuning,
     /// The hot buckets of each page.
@@ -175,7 +176,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(rules: &'a [Rule<'a>], buckets: &'a [Bucket], order: &'a [u32], tuning: Tuning) -> Self {
+    fn new(rules: &'a [Rule<'a>], buckets: &'a [Bucket<'a>], order: &'a [u32], tuning: Tuning) -> Self {
         let mut place = vec![0u32; order.len()];
         for (at, &page) in order.iter().enumerate() {
             place[page as usize] = at as u32;
@@ -317,10 +318,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn score(&self, bucket: &Bucket, a: u32, b: u32) -> Option<f64> {
+    fn score(&self, bucket: &Bucket<'_>, a: u32, b: u32) -> Option<f64> {
         let rule = &self.rules[bucket.rule];
         let (a, b) = (a.min(b), a.max(b));
-        if rule.buckets.takes_up(bucket.key, a, b) { rule.verifier.score(a, b) } else { None }
+        if rule.buckets.takes_up(bucket.column, bucket.key, a, b) { rule.verifier.score(a, b) } else { None }
     }
 
     /// Records what one page was accepted against, and gives the most similar. Of every rule the best is recorded, and
@@ -348,7 +349,7 @@ impl<'a> Walk<'a> {
 }
 
 /// A tile is done: its pages that stay join the others of the bucket.
-fn settle(rules: &[Rule<'_>], bucket: &Bucket, stay: &mut Stay, packed: usize) {
+fn settle(rules: &[Rule<'_>], bucket: &Bucket<'_>, stay: &mut Stay, packed: usize) {
     stay.pages.append(&mut stay.fresh);
     if stay.pages.len() < packed {
         return;
@@ -373,7 +374,8 @@ mod tests {
     use super::*;
     use crate::components::components;
     use crate::format::splitmix;
-    use crate::join::{Keys, Limits, Predicate, Sites};
+    use crate::join::{Limits, Predicate, Sites};
+    use crate::keys::Keys;
     use crate::removal;
     use crate::sets::testing::Made;
     use crate::verify::{AgreeingBits, EqualColumns, Everything, Jaccard};
@@ -427,7 +429,7 @@ mod tests {
                 1 => Predicate::SameSite(sites),
                 _ => Predicate::DifferentSite(sites),
             };
-            Buckets::new(Keys { width: 3, values: &self.keys }, &self.active, predicate)
+            Buckets::new(Keys::plain(3, &self.keys), &self.active, predicate)
         }
     }
 

@@ -1,16 +1,16 @@
 //! Candidate pairs: pages that share a key, each pair once, handed to a verifier (Potthast & Stein's chunk index μ,
 //! read as a self-join).
 //!
-//! All (key, page) entries are sorted by key; a run of equal keys is a bucket, and every pair in a bucket is a
-//! candidate. A pair that shares several keys stands in several buckets: it is taken up only in the bucket of its
+//! Column by column, (key, page) entries are sorted by key; a run of equal keys is a bucket, and every pair in a bucket
+//! is a candidate. A pair that shares several keys stands in several buckets: it is taken up only in the bucket of its
 //! *first* shared key column (and smallest shared site, where the rule is for pairs on one site), which costs a few
 //! comparisons and no memory. Buckets are worked on in parallel, large ones screened ([`crate::crowd`]); the result is
 //! sorted, so threads leave no trace.
 //!
-//! Cost: sorting n·w entries, then one verification a candidate pair; pairs that are rejected are never stored. A
-//! bucket of s pages makes s²/2 candidates, so those beyond a [`Limits`] are left, named, to [`crate::hot`]. Buckets are
-//! taken up from the smallest on, in slices, and only between slices is it asked whether a limit is passed: which
-//! buckets are left does not depend on threads.
+//! Cost: sorting n entries of 16 bytes for each column, one column at a time, then one verification a candidate pair;
+//! pairs that are rejected are never stored. A bucket of s pages makes s²/2 candidates, so those beyond a [`Limits`] are
+//! left to [`crate::hot`]. The buckets of a column are taken up from the smallest on, in slices, and only between slices
+//! is it asked whether a limit is passed: which buckets are left depends neither on threads nor on memory.
 
 use std::ops::Range;
 
@@ -18,27 +18,9 @@ use rayon::prelude::*;
 
 use crate::crowd::Crowd;
 use crate::hash::mix;
+use crate::keys::Keys;
 use crate::screen::Screened;
 use crate::verify::Verify;
-
-/// Keys of n pages, `width` columns each; equal keys count only in the same column.
-#[derive(Clone, Copy, Debug)]
-pub struct Keys<'a> {
-    pub width: usize,
-    pub values: &'a [u64],
-}
-
-impl<'a> Keys<'a> {
-    pub fn pages(&self) -> usize {
-        self.values.len().checked_div(self.width).unwrap_or(0)
-    }
-
-    #[inline(always)]
-    pub fn of(&self, page: u32) -> &'a [u64] {
-        let start = page as usize * self.width;
-        &self.values[start..start + self.width]
-    }
-}
 
 /// The sites of each page, ascending; a page may stand for several copies on several sites. Site 0 is "unknown":
 /// different from every site, itself included.
@@ -105,8 +87,17 @@ pub struct Joined {
     pub candidates: u64,
     /// Pages in the fullest bucket.
     pub largest_bucket: u64,
-    /// The buckets that were left, as places in the sorted entries.
-    pub hot: Vec<Range<usize>>,
+    /// The buckets that were left.
+    pub hot: Vec<HotBucket>,
+}
+
+/// A bucket that was left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HotBucket {
+    pub column: usize,
+    pub key: u64,
+    /// Ascending, each once.
+    pub pages: Vec<u32>,
 }
 
 /// How far buckets are joined exhaustively.
@@ -133,39 +124,30 @@ impl Limits {
 const SMALLEST_SLICE: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Entry {
-    pub(crate) key: u64,
-    pub(crate) page: u32,
+struct Entry {
+    key: u64,
+    page: u32,
 }
 
-/// The entries of all pages that share a key with another, sorted by key.
+/// The keys of all pages that take part, and which of their pairs are spoken of.
 #[derive(Debug)]
 pub struct Buckets<'a> {
     keys: Keys<'a>,
+    active: &'a [bool],
     predicate: Predicate<'a>,
+}
+
+/// The buckets of one column that have two entries or more, one after another.
+struct Column<'a> {
+    buckets: &'a Buckets<'a>,
+    number: usize,
     entries: Vec<Entry>,
 }
 
 impl<'a> Buckets<'a> {
     /// Pages whose `active` flag is false take no part.
-    pub fn new(keys: Keys<'a>, active: &[bool], predicate: Predicate<'a>) -> Self {
-        let mut entries = entries(keys, active, predicate);
-        entries.par_sort_unstable();
-        let shared = |at: usize| {
-            let same = |other: Option<&Entry>| other.is_some_and(|other| other.key == entries[at].key);
-            same(at.checked_sub(1).and_then(|before| entries.get(before))) || same(entries.get(at + 1))
-        };
-        let entries = (0..entries.len()).filter(|&at| shared(at)).map(|at| entries[at]).collect();
-        Buckets { keys, predicate, entries }
-    }
-
-    /// Which pages stand in a bucket with another.
-    pub fn members(&self) -> Vec<bool> {
-        let mut members = vec![false; self.keys.pages()];
-        for entry in &self.entries {
-            members[entry.page as usize] = true;
-        }
-        members
+    pub fn new(keys: Keys<'a>, active: &'a [bool], predicate: Predicate<'a>) -> Self {
+        Buckets { keys, active, predicate }
     }
 
     /// Verifies every candidate pair.
@@ -176,22 +158,89 @@ impl<'a> Buckets<'a> {
     /// Verifies every candidate pair of the buckets within the limits, and names the others.
     pub fn join_within(&self, verifier: &impl Screened, limits: Limits) -> Joined {
         let mut joined = Joined::default();
+        let mut begun = 0;
+        for number in 0..self.keys.columns() {
+            let column = Column { buckets: self, number, entries: self.entries(number) };
+            column.join_within(verifier, limits, &mut begun, &mut joined);
+        }
+        joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+        joined
+    }
+
+    pub fn pages(&self) -> usize {
+        self.keys.pages()
+    }
+
+    /// Whether the bucket of this key is the one that handles the pair, and the predicate holds.
+    #[inline(always)]
+    pub(crate) fn takes_up(&self, column: usize, key: u64, a: u32, b: u32) -> bool {
+        if self.keys.first_shared(a, b) != Some(column) {
+            return false;
+        }
+        match self.predicate {
+            Predicate::Any => true,
+            Predicate::DifferentSite(sites) => sites.differ(a, b),
+            Predicate::SameSite(sites) => {
+                sites.shared(a, b).is_some_and(|site| on_site(self.keys.column(column)(a), site) == key)
+            }
+        }
+    }
+
+    /// The entries of a column that share their key with another, sorted by key and page.
+    fn entries(&self, column: usize) -> Vec<Entry> {
+        let key = self.keys.column(column);
+        let mut entries: Vec<Entry> = Vec::new();
+        let pages = (0..self.keys.pages() as u32).filter(|&page| self.active[page as usize]);
+        match self.predicate {
+            Predicate::SameSite(sites) => {
+                for page in pages {
+                    let known = sites.of(page).iter().filter(|&&site| site != 0);
+                    entries.extend(known.map(|&site| Entry { key: on_site(key(page), site), page }));
+                }
+            }
+            Predicate::Any | Predicate::DifferentSite(_) => {
+                entries.extend(pages.map(|page| Entry { key: key(page), page }));
+            }
+        }
+        entries.par_sort_unstable();
+        let mut kept = 0;
+        let mut start = 0;
+        while start < entries.len() {
+            let key = entries[start].key;
+            let length = entries[start..].iter().take_while(|entry| entry.key == key).count();
+            if length > 1 {
+                entries.copy_within(start..start + length, kept);
+                kept += length;
+            }
+            start += length;
+        }
+        entries.truncate(kept);
+        entries
+    }
+}
+
+impl Column<'_> {
+    fn join_within(&self, verifier: &impl Screened, limits: Limits, begun: &mut u64, joined: &mut Joined) {
         let mut ordinary: Vec<Range<usize>> = Vec::new();
         let mut start = 0;
         for bucket in self.entries.chunk_by(|a, b| a.key == b.key) {
             let range = start..start + bucket.len();
             start = range.end;
             joined.largest_bucket = joined.largest_bucket.max(bucket.len() as u64);
-            if bucket.len() > limits.bucket { &mut joined.hot } else { &mut ordinary }.push(range);
+            if bucket.len() > limits.bucket {
+                joined.hot.push(self.hot(&range));
+            } else {
+                ordinary.push(range);
+            }
         }
         let total: u64 = ordinary.iter().map(possible).sum();
         if total > limits.slice() {
             ordinary.sort_by_key(|bucket| bucket.len());
         }
-        let (mut next, mut begun) = (0, 0);
+        let mut next = 0;
         while next < ordinary.len() {
-            if joined.pairs.len() as u64 > limits.accepted || begun > limits.possible {
-                joined.hot.extend_from_slice(&ordinary[next..]);
+            if joined.pairs.len() as u64 > limits.accepted || *begun > limits.possible {
+                joined.hot.extend(ordinary[next..].iter().map(|range| self.hot(range)));
                 break;
             }
             let (first, mut slice) = (next, 0);
@@ -199,12 +248,14 @@ impl<'a> Buckets<'a> {
                 slice += possible(&ordinary[next]);
                 next += 1;
             }
-            begun += slice;
-            self.join_exhaustively(&ordinary[first..next], verifier, &mut joined);
+            *begun += slice;
+            self.join_exhaustively(&ordinary[first..next], verifier, joined);
         }
-        joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
-        joined.hot.sort_unstable_by_key(|bucket| bucket.start);
-        joined
+    }
+
+    fn hot(&self, range: &Range<usize>) -> HotBucket {
+        let (key, pages) = self.bucket(range);
+        HotBucket { column: self.number, key, pages }
     }
 
     fn join_exhaustively<V: Screened>(&self, buckets: &[Range<usize>], verifier: &V, joined: &mut Joined) {
@@ -243,7 +294,7 @@ impl<'a> Buckets<'a> {
     /// Verifies a pair of the bucket of this key, unless another bucket does.
     #[inline(always)]
     fn look(&self, verifier: &impl Verify, key: u64, a: u32, b: u32, found: &mut Found) {
-        if !verifier.hopeless(a, b) && self.takes_up(key, a, b) {
+        if !verifier.hopeless(a, b) && self.buckets.takes_up(self.number, key, a, b) {
             found.candidates += 1;
             if let Some(score) = verifier.score(a, b) {
                 found.pairs.push(Pair { a, b, score });
@@ -252,21 +303,11 @@ impl<'a> Buckets<'a> {
     }
 
     /// The key of a bucket and its pages, ascending, each once.
-    pub(crate) fn bucket(&self, range: &Range<usize>) -> (u64, Vec<u32>) {
+    fn bucket(&self, range: &Range<usize>) -> (u64, Vec<u32>) {
         let entries = &self.entries[range.clone()];
         let mut pages: Vec<u32> = entries.iter().map(|entry| entry.page).collect();
         pages.dedup();
         (entries[0].key, pages)
-    }
-
-    pub fn pages(&self) -> usize {
-        self.keys.pages()
-    }
-
-    /// Whether the bucket of this key is the one that handles the pair, and the predicate holds.
-    #[inline(always)]
-    pub(crate) fn takes_up(&self, key: u64, a: u32, b: u32) -> bool {
-        takes_up(self.keys, self.predicate, key, a, b)
     }
 }
 
@@ -304,36 +345,6 @@ fn on_site(key: u64, site: u32) -> u64 {
     mix(key ^ u64::from(site).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
-fn entries(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>) -> Vec<Entry> {
-    let mut entries = Vec::with_capacity(keys.values.len());
-    for page in (0..keys.pages() as u32).filter(|&page| active[page as usize]) {
-        match predicate {
-            Predicate::SameSite(sites) => {
-                for &site in sites.of(page).iter().filter(|&&site| site != 0) {
-                    entries.extend(keys.of(page).iter().map(|&key| Entry { key: on_site(key, site), page }));
-                }
-            }
-            Predicate::Any | Predicate::DifferentSite(_) => {
-                entries.extend(keys.of(page).iter().map(|&key| Entry { key, page }));
-            }
-        }
-    }
-    entries
-}
-
-#[inline(always)]
-fn takes_up(keys: Keys<'_>, predicate: Predicate<'_>, key: u64, a: u32, b: u32) -> bool {
-    let first = keys.of(a).iter().zip(keys.of(b)).find(|(a, b)| a == b).map(|(&key, _)| key);
-    match (predicate, first) {
-        (_, None) => false,
-        (Predicate::Any, Some(first)) => first == key,
-        (Predicate::DifferentSite(sites), Some(first)) => first == key && sites.differ(a, b),
-        (Predicate::SameSite(sites), Some(first)) => {
-            sites.shared(a, b).is_some_and(|site| on_site(first, site) == key)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,11 +352,12 @@ mod tests {
     use proptest::prelude::*;
 
     /// Every pair looked at.
-    fn naive(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>) -> Vec<(u32, u32)> {
+    fn naive(rows: &[u64], active: &[bool], predicate: Predicate<'_>) -> Vec<(u32, u32)> {
+        let of = |page: u32| &rows[3 * page as usize..][..3];
         let mut pairs = Vec::new();
-        for a in 0..keys.pages() as u32 {
-            for b in a + 1..keys.pages() as u32 {
-                let shares = keys.of(a).iter().zip(keys.of(b)).any(|(a, b)| a == b);
+        for a in 0..active.len() as u32 {
+            for b in a + 1..active.len() as u32 {
+                let shares = of(a).iter().zip(of(b)).any(|(a, b)| a == b);
                 let holds = match predicate {
                     Predicate::Any => true,
                     Predicate::SameSite(sites) => {
@@ -376,7 +388,7 @@ mod tests {
             let values: Vec<u64> = rows.iter().flat_map(|(row, _, _)| {
                 row.iter().enumerate().map(|(column, value)| 100 * column as u64 + value)
             }).collect();
-            let keys = Keys { width: 3, values: &values };
+            let keys = Keys::plain(3, &values);
             let active: Vec<bool> = rows.iter().map(|row| row.2).collect();
             let mut offsets = vec![0u64];
             let mut flat = Vec::new();
@@ -388,7 +400,7 @@ mod tests {
             for predicate in [Predicate::Any, Predicate::SameSite(sites), Predicate::DifferentSite(sites)] {
                 let joined = join(keys, &active, predicate, &Everything);
                 let found: Vec<(u32, u32)> = joined.pairs.iter().map(|pair| (pair.a, pair.b)).collect();
-                let expected = naive(keys, &active, predicate);
+                let expected = naive(&values, &active, predicate);
                 prop_assert_eq!(joined.candidates as usize, expected.len());
                 prop_assert_eq!(found, expected);
             }

@@ -24,6 +24,7 @@ pub mod html;
 pub mod image;
 pub mod join;
 pub mod jsonl;
+pub mod keys;
 pub mod minhash;
 pub mod ordered;
 pub mod page;

@@ -85,11 +85,17 @@ pub fn pair_keys(supershingles: &[u64], out: &mut Vec<u64>) {
     let mut pair = 0;
     for (at, &first) in supershingles.iter().enumerate() {
         for &second in &supershingles[at + 1..] {
-            let tag = splitmix(SEED_SUPERSHINGLE ^ 1, pair);
-            out.push(mix(fold(first ^ tag, FACTOR) ^ second.rotate_left(17)));
+            out.push(pair_key(first, second, pair));
             pair += 1;
         }
     }
+}
+
+/// The key of the pair of that number.
+#[inline(always)]
+pub fn pair_key(first: u64, second: u64, pair: u64) -> u64 {
+    let tag = splitmix(SEED_SUPERSHINGLE ^ 1, pair);
+    mix(fold(first ^ tag, FACTOR) ^ second.rotate_left(17))
 }
 
 #[cfg(test)]

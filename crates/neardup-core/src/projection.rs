@@ -167,17 +167,21 @@ cpu::variants!(fn block_bits(block: &Block, tokens: &[u64]) -> Lanes);
 /// so `pieces` is at least bits / 32), tagged with their place. By the pigeonhole principle two sketches that differ
 /// in fewer bits than there are pieces share a key.
 pub fn piece_keys(sketch: &[u64], pieces: usize, out: &mut Vec<u64>) {
+    out.extend((0..pieces).map(|piece| piece_key(sketch, piece, pieces)));
+}
+
+/// One of them.
+#[inline(always)]
+pub fn piece_key(sketch: &[u64], piece: usize, pieces: usize) -> u64 {
     let bits = 64 * sketch.len();
-    for piece in 0..pieces {
-        let (start, end) = (piece * bits / pieces, (piece + 1) * bits / pieces);
-        let low = sketch[start / 64] >> (start % 64);
-        let high = match sketch.get(start / 64 + 1) {
-            Some(next) if start % 64 > 0 => next << (64 - start % 64),
-            _ => 0,
-        };
-        let value = (low | high) & ((1 << (end - start)) - 1);
-        out.push((piece as u64) << 32 | value);
-    }
+    let (start, end) = (piece * bits / pieces, (piece + 1) * bits / pieces);
+    let low = sketch[start / 64] >> (start % 64);
+    let high = match sketch.get(start / 64 + 1) {
+        Some(next) if start % 64 > 0 => next << (64 - start % 64),
+        _ => 0,
+    };
+    let value = (low | high) & ((1 << (end - start)) - 1);
+    (piece as u64) << 32 | value
 }
 
 /// On how many of `bits` bits two sketches agree (C-similarity).

@@ -1,7 +1,8 @@
 //! Rules of a detector to accepted pairs: what Python says of each rule, checked, and the join of all of them together.
 
 use neardup_core::hot::{self, Resolved, Tuning};
-use neardup_core::join::{Buckets, Joined, Keys, Limits, Pair, Predicate, Sites};
+use neardup_core::join::{Buckets, Joined, Limits, Pair, Predicate, Sites};
+use neardup_core::keys::{KeyKind, Keys};
 use neardup_core::parity;
 use neardup_core::screen::Screened;
 use neardup_core::sets::{Batches, Sets};
@@ -19,7 +20,10 @@ use crate::pairs::{Column, contiguous, permutation};
 /// verify with; without any, sharing a key is enough.
 #[derive(FromPyObject)]
 pub struct RuleArrays<'py> {
+    /// A fingerprint a row, and how it gives keys: "columns", "pairs" of columns, or "pieces", so many of them.
     keys: PyReadonlyArray2<'py, u64>,
+    key_kind: String,
+    pieces: usize,
     predicate: String,
     columns: Option<PyReadonlyArray2<'py, u64>>,
     bits: Option<PyReadonlyArray2<'py, u64>>,
@@ -93,6 +97,13 @@ impl RuleArrays<'_> {
             Ok::<_, PyErr>((values, width))
         };
         let (values, width) = checked(&self.keys, "keys")?;
+        let kind = match self.key_kind.as_str() {
+            "columns" => KeyKind::Columns,
+            "pairs" => KeyKind::Pairs,
+            "pieces" if (2 * width..=64 * width).contains(&self.pieces) => KeyKind::Pieces(self.pieces),
+            "pieces" => return Err(PyValueError::new_err("a piece must have between 1 and 32 bits")),
+            _ => return Err(PyValueError::new_err("keys are 'columns', 'pairs' or 'pieces'")),
+        };
         let predicate = match (self.predicate.as_str(), sites) {
             ("any", _) => Predicate::Any,
             ("same-site", Some(sites)) => Predicate::SameSite(sites),
@@ -116,7 +127,7 @@ impl RuleArrays<'_> {
         } else {
             Evidence::Key
         };
-        Ok(Spec { keys: Keys { width, values }, predicate, evidence })
+        Ok(Spec { keys: Keys { kind, width, values }, predicate, evidence })
     }
 }
 
@@ -253,7 +264,16 @@ pub fn join<'py>(
     least: f64,
     threads: usize,
 ) -> PyResult<JoinResult<'py>> {
-    let rule = RuleArrays { keys, predicate: predicate.to_owned(), columns, bits, sets: None, least };
+    let rule = RuleArrays {
+        keys,
+        key_kind: "columns".to_owned(),
+        pieces: 0,
+        predicate: predicate.to_owned(),
+        columns,
+        bits,
+        sets: None,
+        least,
+    };
     let order: Vec<u32> = (0..active.len()? as u32).collect();
     let applied =
         checked_and_applied(py, &[rule], &active, &order, site_offsets, sites, None, Limits::NONE, threads)?;

@@ -6,7 +6,7 @@ This is Potthast & Stein's chunk index read as data. A detector is a union of ru
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from neardup import _native
 from neardup.fingerprints import Fingerprint, FixedWidth, Projection, SetFingerprint, Supershingles
@@ -19,6 +19,7 @@ class SupershinglePairs:
     """Keys: all pairs of supershingles, so pages that share one key agree in two supershingles."""
 
     fingerprint: Supershingles
+    kind: ClassVar[str] = "pairs"
 
     def of(self, values: FixedWidth) -> FixedWidth:
         return _native.pairs_of_keys(values)
@@ -29,6 +30,7 @@ class SingleColumns:
     """Keys: each column of the fingerprint as it is."""
 
     fingerprint: Fingerprint
+    kind: ClassVar[str] = "columns"
 
     def of(self, values: FixedWidth) -> FixedWidth:
         return values
@@ -40,6 +42,7 @@ class Pieces:
 
     fingerprint: Projection
     pieces: int
+    kind: ClassVar[str] = "pieces"
 
     def of(self, values: FixedWidth) -> FixedWidth:
         return _native.pieces(values, self.pieces)

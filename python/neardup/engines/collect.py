@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines.links import count_links, page_links
-from neardup.engines.parts import KEPT, SET, Part, Tally, fixed_width_column, fixed_width_values, numbers
+from neardup.engines.parts import KEPT, SET, Part, Tally, fixed_width_column, fixed_width_rows, numbers
 from neardup.engines.progress import Progress
 from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
@@ -51,7 +51,6 @@ class Collection:
     set_kinds: tuple[SetFingerprint, ...]
     count: int
     tally: Tally
-    _fingerprints: dict[Fingerprint, FixedWidth] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> pa.ChunkedArray:
         """One of ``KEPT``, or ``title``, ``site`` or ``tokens`` (how many), of all pages."""
@@ -67,12 +66,10 @@ class Collection:
         batches = list(self.store.columns(["identity_high", "identity_low"]))
         return numbers(batches, "identity_high"), numbers(batches, "identity_low")
 
-    def fingerprint(self, kind: Fingerprint) -> FixedWidth:
-        """A fingerprint of all pages, a row a page; asked for by several rules, put together once."""
-        if kind not in self._fingerprints:
-            name = f"fingerprint_{self.kinds.index(kind)}"
-            self._fingerprints[kind] = fixed_width_values(list(self.store.columns([name])), name)
-        return self._fingerprints[kind]
+    def fingerprint(self, kind: Fingerprint, rows: npt.NDArray[np.uint32]) -> FixedWidth:
+        """A fingerprint of some pages, given by their rows in ascending order."""
+        name = f"fingerprint_{self.kinds.index(kind)}"
+        return fixed_width_rows((batch.column(0) for batch in self.store.columns([name])), kind.width, rows)
 
     def sets(self, kind: SetFingerprint) -> Sets:
         """Sets that pairs are verified by, of all pages."""

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import AgreeingBits, AgreeingColumns, ExactJaccard
+from neardup.detectors.rules import AgreeingBits, AgreeingColumns, ExactJaccard, Pieces
 from neardup.engines.collect import Collection, Sets
 from neardup.engines.settings import Settings
-from neardup.fingerprints import FixedWidth, Projection, Supershingles
+from neardup.fingerprints import Fingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_order
 
 Rows = npt.NDArray[np.uint32]
@@ -88,8 +88,10 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         links=collection.links,
     )
     rules = detector.rules()
+    # One row an identity set, put together once however many rules ask for it.
+    fingerprints = {kind: collection.fingerprint(kind, first) for kind in collection.kinds}
     found = _native.match_rules(
-        [_arrays(rule, collection, first) for rule in rules],
+        [_arrays(rule, collection, fingerprints) for rule in rules],
         active,
         set_order(order, identity),
         hot=settings.hot,
@@ -108,8 +110,8 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         b=first[b],
         score=score,
         same_site=_same_site(sites, a, b),
-        b_similarity=_similarity(collection, Supershingles, first[a], first[b]),
-        c_similarity=_similarity(collection, Projection, first[a], first[b]),
+        b_similarity=_similarity(fingerprints, Supershingles, a, b),
+        c_similarity=_similarity(fingerprints, Projection, a, b),
         jaccard=score if detector.sets() else None,
         rule=which,
         rules=[RuleCounts(rule.name, *pairs[3:]) for rule, pairs in zip(rules, found, strict=True)],
@@ -124,6 +126,8 @@ class _RuleArrays:
     """A rule as the native module takes it."""
 
     keys: FixedWidth
+    key_kind: str
+    pieces: int
     predicate: str
     columns: FixedWidth | None
     bits: FixedWidth | None
@@ -131,13 +135,15 @@ class _RuleArrays:
     least: float
 
 
-def _arrays(rule: Rule, collection: Collection, first: Rows) -> _RuleArrays:
-    verify = rule.verify
+def _arrays(rule: Rule, collection: Collection, fingerprints: dict[Fingerprint, FixedWidth]) -> _RuleArrays:
+    keys, verify = rule.keys, rule.verify
     return _RuleArrays(
-        keys=rule.keys.of(collection.fingerprint(rule.keys.fingerprint)[first]),
+        keys=fingerprints[keys.fingerprint],
+        key_kind=keys.kind,
+        pieces=keys.pieces if isinstance(keys, Pieces) else 0,
         predicate=rule.predicate,
-        columns=collection.fingerprint(verify.fingerprint)[first] if isinstance(verify, AgreeingColumns) else None,
-        bits=collection.fingerprint(verify.fingerprint)[first] if isinstance(verify, AgreeingBits) else None,
+        columns=fingerprints[verify.fingerprint] if isinstance(verify, AgreeingColumns) else None,
+        bits=fingerprints[verify.fingerprint] if isinstance(verify, AgreeingBits) else None,
         sets=collection.sets(verify.sets) if isinstance(verify, ExactJaccard) else None,
         least=verify.least,
     )
@@ -192,11 +198,10 @@ def _same_site(sites: _Sites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
 
 
 def _similarity(
-    collection: Collection, kind: type[Supershingles | Projection], a: Rows, b: Rows
+    fingerprints: dict[Fingerprint, FixedWidth], kind: type[Supershingles | Projection], a: Rows, b: Rows
 ) -> npt.NDArray[np.uint32] | None:
-    for fingerprint in collection.kinds:
+    for fingerprint, values in fingerprints.items():
         if isinstance(fingerprint, kind):
-            values = collection.fingerprint(fingerprint)
             if isinstance(fingerprint, Projection):
                 return _native.agreeing_bits(values, a, b)
             return _native.equal_columns(values, a, b)

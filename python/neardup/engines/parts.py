@@ -7,7 +7,7 @@ back as it is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -82,12 +82,22 @@ def fixed_width_column(values: FixedWidth) -> pa.FixedSizeListArray:
     return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
 
 
-def fixed_width_values(batches: Sequence[pa.RecordBatch], name: str) -> FixedWidth:
-    """The column of all batches as one array, a row a page."""
-    columns = [batch.column(name) for batch in batches]
-    width = columns[0].type.list_size
-    # `flatten` respects that a batch may be a slice of another.
-    return np.concatenate([column.flatten().to_numpy().reshape(-1, width) for column in columns])
+def fixed_width_rows(columns: Iterable[pa.FixedSizeListArray], width: int, rows: npt.NDArray[np.uint32]) -> FixedWidth:
+    """Some rows, ascending, of columns that follow one another, as one array; nothing else is held.
+
+    >>> columns = [fixed_width_column(np.array([[1, 2], [3, 4]], np.uint64))] * 2
+    >>> fixed_width_rows(columns, 2, np.array([1, 2], np.uint32)).tolist()
+    [[3, 4], [1, 2]]
+    """
+    found = np.empty((len(rows), width), np.uint64)
+    before = filled = 0
+    for column in columns:
+        upto = int(np.searchsorted(rows, before + len(column)))
+        # `flatten` respects that a batch may be a slice of another.
+        values = column.flatten().to_numpy().reshape(-1, width)
+        np.take(values, rows[filled:upto] - before, axis=0, out=found[filled:upto])
+        before, filled = before + len(column), upto
+    return found
 
 
 def numbers(batches: Sequence[pa.RecordBatch], name: str) -> npt.NDArray[Any]:
