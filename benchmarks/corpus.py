@@ -155,6 +155,25 @@ def _enlarged(texts: Path) -> Iterator[bytes]:
         yield _json({"id": f"copy-{number:07d}", "text": text})
 
 
+def huge(places: Places, plan: Plan, corpora: Corpora) -> Path:
+    """A compressed file of so much text, made as it is written: it fits no memory."""
+    path = corpora.texts.with_name("huge.jsonl.zst")
+    _make(path, lambda partial: _pack(partial, _enlarged(corpora.texts), plan.huge_bytes))
+    return path
+
+
+def _pack(path: Path, lines: Iterable[bytes], limit: int) -> None:
+    import zstandard
+
+    size = 0
+    with open(path, "wb") as file, zstandard.ZstdCompressor(3, threads=1).stream_writer(file) as packed:
+        for line in lines:
+            packed.write(line)
+            size += len(line)
+            if size >= limit:
+                break
+
+
 def _first(lines: Iterable[bytes], limit: int) -> list[bytes]:
     """Lines up to so many bytes; shuffled, for the copies stand at the end."""
     held, size = [], 0

@@ -33,6 +33,9 @@ class Plan:
     #: Pages of each odd collection, and of the one of one-word pages.
     shape_pages: int
     one_word_pages: int
+    #: Text that is read with a promise of memory, and fingerprints that are clustered.
+    huge_bytes: int
+    fingerprints: int
     #: Whether peers that take minutes are run (once, on the small file).
     slow_peers: bool
     start_up_rounds: int
@@ -53,6 +56,8 @@ FULL: Final = Plan(
     growth=(10_000, 30_000, 100_000, 300_000, 1_000_000),
     shape_pages=200_000,
     one_word_pages=1_000_000,
+    huge_bytes=10_000 * MEGABYTE,
+    fingerprints=20_000_000,
     slow_peers=True,
     start_up_rounds=21,
 )
@@ -68,6 +73,8 @@ QUICK: Final = Plan(
     growth=(2_000, 6_000, 20_000),
     shape_pages=4_000,
     one_word_pages=20_000,
+    huge_bytes=40 * MEGABYTE,
+    fingerprints=200_000,
     slow_peers=False,
     start_up_rounds=7,
 )

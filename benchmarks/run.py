@@ -13,6 +13,7 @@ from benchmarks import (
     collection,
     corpus,
     growth,
+    memory,
     record,
     single_passes,
     stages,
@@ -43,6 +44,7 @@ PARTS: Final[dict[str, Part]] = {
     "start-up": start_up.report,
     "stages": stages.report,
     "growth": growth.report,
+    "memory": memory.report,
     "kernels": _kernels,
 }
 

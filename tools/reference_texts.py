@@ -94,9 +94,9 @@ SETTINGS: Final = {
         "What stays and the clusters are the same; `run.json` tells how many pairs may be left out.",
     ),
     "memory": (
-        "",
-        "Bytes of what was read that may be in memory, twice over; beyond, it goes to the scratch folder until "
-        "it is needed. 0 means three quarters of what the machine, or its group, has.",
+        "--memory",
+        "Bytes of memory to get along with, beside some 300 MB for the program itself; what does not fit goes to the "
+        "scratch folder until it is needed. 0: three quarters of what the machine, or the process's group, has.",
     ),
     "commit_every": (
         "",

@@ -1,6 +1,7 @@
 """The kernels of the Rust core. Arrow arrays for text and lists, NumPy for fixed-width rows; always in batches."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -96,10 +97,10 @@ def join(
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int]: ...
 
 class _Sets(Protocol):
-    """Ordered sets of all rows, and their parities, in batches."""
+    """Ordered sets of all rows, and their parities, in batches; sets in memory, or in a file with the size of each."""
 
     @property
-    def sets(self) -> list[pa.LargeListArray]: ...
+    def sets(self) -> list[pa.LargeListArray] | list[tuple[Path, npt.NDArray[np.int64]]]: ...
     @property
     def parities(self) -> list[pa.LargeListArray]: ...
 

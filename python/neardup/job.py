@@ -13,17 +13,20 @@ from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.local import stages
-from neardup.engines.scratch import Scratch, discard
+from neardup.engines.scratch import Scratch, check_room, discard
 from neardup.engines.stopwatch import Stopwatch
 from neardup.errors import UsageError
 from neardup.page import BATCH_BYTES
-from neardup.results import Opened, Result
-from neardup.sinks import write_json, write_pages, write_table
+from neardup.results import Opened, Result, Written
+from neardup.sinks import write_groups, write_json, write_pages, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Fields, Source
 from neardup.sources import Inputs as OpenedInputs
 from neardup.sources.memory import texts
 from neardup.version import VERSION
+
+#: How the names of compressed files end.
+_PACKED = (".gz", ".zst", ".bz2", ".xz", ".br", ".parquet")
 
 Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Write = Literal["kept", "all"]
@@ -74,6 +77,8 @@ def dedup(
         folder = stack.enter_context(new_folder(Path(out), overwrite))
         source = stack.enter_context(opened.source(spool=write is not None))
         chosen = choose_detector(source, detector)
+        if not resume:
+            check_room(place, _scratch_needed(source, chosen, settings or Settings()))
         manifest = _manifest(opened, source, chosen, settings or Settings())
         committed = (Scratch.resume if resume else Scratch.start)(place, manifest)
         # A run that fails before anything was committed leaves nothing behind.
@@ -82,6 +87,15 @@ def dedup(
         write_outcome(outcome, folder, source, write, progress or Silent())
         committed.tallies.clear()
     return _result(outcome, Path(out))
+
+
+def _scratch_needed(source: OpenedInputs, detector: Detector, settings: Settings) -> int:
+    """Bytes that may have to go to the scratch folder: a guess from the size of the input, on the high side."""
+    size = source.nbytes() or 0
+    packed = any(name.endswith(_PACKED) for name in source.names())
+    # Text packs to about a fifth. Its shingles take 8 bytes for every 6 or so; ids, titles and fingerprints much less.
+    expected = size * (5 if packed else 1) * (1.5 if detector.sets() else 0.3)
+    return int(expected) if expected > settings.memory_budget / 4 else 0
 
 
 def _manifest(opened: Opened, source: OpenedInputs, detector: Detector, settings: Settings) -> dict[str, Any]:
@@ -145,7 +159,10 @@ def _run(
 
 
 def _result(outcome: Outcome, folder: Path | None = None) -> Result:
-    return Result(outcome.pages, outcome.pairs, outcome.clusters, outcome.report, folder)
+    if folder is not None:
+        return Result(Written(folder), outcome.report, folder)
+    tables = {"pages": outcome.pages, "pairs": outcome.pairs, "clusters": outcome.clusters}
+    return Result(tables.__getitem__, outcome.report)
 
 
 def write_outcome(
@@ -154,8 +171,8 @@ def write_outcome(
     """Writes the tables, the pages if asked for, and last ``run.json``."""
     watch = Stopwatch(progress)
     with watch.stage("writing"):
-        write_table(outcome.pages, folder / "pages.parquet")
-        write_table(outcome.pairs, folder / "pairs.parquet")
+        write_groups(outcome.page_groups.schema, outcome.page_groups, folder / "pages.parquet")
+        write_groups(outcome.pair_groups.schema, outcome.pair_groups, folder / "pairs.parquet")
         write_table(outcome.clusters, folder / "clusters.parquet")
         if write is not None:
             written = write_pages(source, outcome.pages, folder / "written", what=write)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +38,28 @@ class Result:
     """What a run found, as Arrow tables (``.to_pandas()``; ``polars.from_arrow``), and where it was written.
 
     ``pages`` has a row for every page of the input, ``pairs`` the accepted pairs, ``clusters`` a row for each cluster
-    of two pages or more, ``report`` what ``run.json`` says.
+    of two pages or more, ``report`` what ``run.json`` says. Tables that were written are read when they are asked for.
     """
 
-    pages: pa.Table
-    pairs: pa.Table
-    clusters: pa.Table
+    #: Gives the table of a name.
+    load: Callable[[str], pa.Table] = field(repr=False)
     report: dict[str, Any] = field(repr=False)
     folder: Path | None = None
+
+    @cached_property
+    def pages(self) -> pa.Table:
+        """A row for every page of the input, in input order."""
+        return self.load("pages")
+
+    @cached_property
+    def pairs(self) -> pa.Table:
+        """The accepted pairs of identity sets' first members."""
+        return self.load("pairs")
+
+    @cached_property
+    def clusters(self) -> pa.Table:
+        """A row for each cluster of two pages or more."""
+        return self.load("clusters")
 
     @property
     def kept(self) -> pa.Table:
@@ -110,16 +126,40 @@ def open_result(folder: str | os.PathLike[str]) -> Result:
             where=str(path),
             hint="run neardup dedup again with this version",
         )
-    tables = []
-    for name in ("pages", "pairs", "clusters"):
+    return Result(Written(path), report, path)
+
+
+class Written:
+    """The tables of a result folder, opened at once: what is read later is this run's, even if another took its place.
+
+    >>> Written(Path("none"))
+    Traceback (most recent call last):
+    neardup.errors.FormatError: the result is damaged: No such file or directory (none/pages.parquet): run dedup again
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files: dict[str, pq.ParquetFile] = {}
+        with ExitStack() as opened:
+            for name in ("pages", "pairs", "clusters"):
+                try:
+                    # Opened here, for pyarrow takes no path that is not UTF-8.
+                    file = opened.enter_context(open(folder / f"{name}.parquet", "rb"))
+                    self._files[name] = pq.ParquetFile(file)
+                except (pa.ArrowException, OSError) as error:
+                    raise _damaged(folder / f"{name}.parquet", error) from None
+            # They are closed with this object.
+            self._opened = opened.pop_all()
+
+    def __call__(self, name: str) -> pa.Table:
         try:
-            # Opened here, for pyarrow takes no path that is not UTF-8.
-            with open(path / f"{name}.parquet", "rb") as file:
-                tables.append(pq.read_table(file))
+            return self._files[name].read()
         except (pa.ArrowException, OSError) as error:
-            raise _damaged(path / f"{name}.parquet", error) from None
-    pages, pairs, clusters = tables
-    return Result(pages, pairs, clusters, report, path)
+            raise _damaged(self._folder / f"{name}.parquet", error) from None
+
+    def __del__(self) -> None:
+        if hasattr(self, "_opened"):
+            self._opened.close()
 
 
 def _damaged(path: Path, error: Exception) -> FormatError:

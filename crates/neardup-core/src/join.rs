@@ -105,6 +105,8 @@ pub struct HotBucket {
 pub struct Limits {
     /// Entries of a bucket.
     pub bucket: usize,
+    /// Buckets of no more entries are always joined: they make few pairs, and there are too many of them to be left.
+    pub few: usize,
     /// Accepted pairs in all.
     pub accepted: u64,
     /// Pairs of all buckets together, whether or not they turn out to be taken up in another.
@@ -113,7 +115,7 @@ pub struct Limits {
 
 impl Limits {
     /// Every pair of every bucket.
-    pub const NONE: Limits = Limits { bucket: usize::MAX, accepted: u64::MAX, possible: u64::MAX };
+    pub const NONE: Limits = Limits { bucket: usize::MAX, few: 0, accepted: u64::MAX, possible: u64::MAX };
 
     /// Possible pairs of one slice: small enough to stay near the limits, large enough to keep threads busy.
     fn slice(&self) -> u64 {
@@ -234,12 +236,15 @@ impl Column<'_> {
             }
         }
         let total: u64 = ordinary.iter().map(possible).sum();
-        if total > limits.slice() {
+        let beyond = |joined: &Joined, begun: u64| {
+            joined.pairs.len() as u64 > limits.accepted || begun > limits.possible
+        };
+        if total > limits.slice() || beyond(joined, *begun) {
             ordinary.sort_by_key(|bucket| bucket.len());
         }
         let mut next = 0;
         while next < ordinary.len() {
-            if joined.pairs.len() as u64 > limits.accepted || *begun > limits.possible {
+            if ordinary[next].len() > limits.few && beyond(joined, *begun) {
                 joined.hot.extend(ordinary[next..].iter().map(|range| self.hot(range)));
                 break;
             }

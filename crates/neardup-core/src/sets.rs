@@ -1,18 +1,37 @@
 //! The sets of many pages, for verifying candidates exactly: sizes and parities at hand, the sets where they are.
 
-use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use crate::batch::Lists;
 
+/// An ordered set that is in memory anyway, or was brought there.
+#[derive(Clone, Debug)]
+pub enum Set<'a> {
+    Borrowed(&'a [u64]),
+    Shared(Arc<[u64]>),
+}
+
+impl Deref for Set<'_> {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        match self {
+            Set::Borrowed(values) => values,
+            Set::Shared(values) => values,
+        }
+    }
+}
+
 /// Where the ordered set of a page is had from.
 pub trait SetSource: Sync {
-    fn values(&self, page: u32) -> Cow<'_, [u64]>;
+    fn values(&self, page: u32) -> Set<'_>;
 }
 
 /// In memory, as they are.
 impl SetSource for Vec<&[u64]> {
-    fn values(&self, page: u32) -> Cow<'_, [u64]> {
-        Cow::Borrowed(self[page as usize])
+    fn values(&self, page: u32) -> Set<'_> {
+        Set::Borrowed(self[page as usize])
     }
 }
 
@@ -48,7 +67,7 @@ impl<'a> Sets<'a> {
 
     /// The set itself, ordered.
     #[inline]
-    pub fn values(&self, page: u32) -> Cow<'_, [u64]> {
+    pub fn values(&self, page: u32) -> Set<'_> {
         self.source.values(page)
     }
 }

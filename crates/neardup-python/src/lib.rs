@@ -12,6 +12,7 @@ mod fingerprints;
 mod pages;
 mod pairs;
 mod rules;
+mod set_files;
 
 #[pymodule]
 mod _native {

@@ -1,20 +1,24 @@
 //! Rules of a detector to accepted pairs: what Python says of each rule, checked, and the join of all of them together.
 
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
 use neardup_core::hot::{self, Resolved, Tuning};
 use neardup_core::join::{Buckets, Joined, Limits, Pair, Predicate, Sites};
 use neardup_core::keys::{KeyKind, Keys};
 use neardup_core::parity;
 use neardup_core::screen::Screened;
-use neardup_core::sets::{Batches, Sets};
+use neardup_core::sets::{Batches, SetSource, Sets};
 use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Jaccard};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::arrays::{TokenLists, detached, flat};
 use crate::pairs::{Column, contiguous, permutation};
+use crate::set_files::{Place, SetFiles};
 
 /// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits` and `sets` is there to
 /// verify with; without any, sharing a key is enough.
@@ -27,41 +31,82 @@ pub struct RuleArrays<'py> {
     predicate: String,
     columns: Option<PyReadonlyArray2<'py, u64>>,
     bits: Option<PyReadonlyArray2<'py, u64>>,
-    sets: Option<SetArrays>,
+    sets: Option<SetArrays<'py>>,
     least: f64,
 }
 
 /// Ordered sets and their parities, in batches over all rows; a page has those of its row.
 #[derive(FromPyObject)]
-pub struct SetArrays {
-    sets: Vec<PyArray>,
+pub struct SetArrays<'py> {
+    sets: Vec<SetBatch<'py>>,
     parities: Vec<PyArray>,
+}
+
+/// Sets in memory, or in a file one after another, and how large each is.
+#[derive(FromPyObject)]
+enum SetBatch<'py> {
+    File(PathBuf, PyReadonlyArray1<'py, i64>),
+    Lists(PyArray),
 }
 
 /// The same, checked.
 struct SetLists {
     sets: Vec<TokenLists>,
+    /// Paths, and where in them the set of each row lies; none while all are in memory.
+    files: Option<(Vec<PathBuf>, Vec<Place>)>,
     parities: Vec<TokenLists>,
+    failed: Arc<OnceLock<String>>,
 }
 
 impl SetLists {
-    fn new(arrays: &SetArrays) -> PyResult<Self> {
-        let lists = |arrays: &[PyArray]| arrays.iter().map(TokenLists::new).collect::<PyResult<Vec<_>>>();
-        Ok(SetLists { sets: lists(&arrays.sets)?, parities: lists(&arrays.parities)? })
+    fn new(arrays: &SetArrays<'_>) -> PyResult<Self> {
+        let (mut lists, mut paths, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        for batch in &arrays.sets {
+            match batch {
+                SetBatch::Lists(array) => lists.push(TokenLists::new(array)?),
+                SetBatch::File(path, sizes) => {
+                    let mut start = 0;
+                    for &size in contiguous(sizes)? {
+                        let size =
+                            u32::try_from(size).map_err(|_| PyValueError::new_err("a set of wrong size"))?;
+                        places.push(Place { file: paths.len() as u32, start, size });
+                        start += u64::from(size);
+                    }
+                    paths.push(path.clone());
+                }
+            }
+        }
+        if !paths.is_empty() && !lists.is_empty() {
+            return Err(PyValueError::new_err("sets are all in memory or all in files"));
+        }
+        let parities = arrays.parities.iter().map(TokenLists::new).collect::<PyResult<_>>()?;
+        let files = (!paths.is_empty()).then_some((paths, places));
+        Ok(SetLists { sets: lists, files, parities, failed: Arc::default() })
     }
 
     fn of_pages(&self, rows: &[u32]) -> PyResult<Sets<'_>> {
         let (sets, parities) = (numbered(&self.sets), numbered(&self.parities));
-        if sets.len() != parities.len() || rows.iter().any(|&row| row as usize >= sets.len()) {
+        let known = self.files.as_ref().map_or(sets.len(), |(_, places)| places.len());
+        if known != parities.len() || rows.iter().any(|&row| row as usize >= known) {
             return Err(PyValueError::new_err("every row must have a set and its parity"));
         }
-        let sets: Vec<&[u64]> = rows.iter().map(|&row| sets.get(row as usize)).collect();
         let parities: Vec<&[u64]> = rows.iter().map(|&row| parities.get(row as usize)).collect();
-        if sets.iter().zip(&parities).any(|(set, parity)| parity.len() != parity::words(set.len())) {
+        let (source, sizes): (Box<dyn SetSource>, Vec<u32>) = match &self.files {
+            None => {
+                let sets: Vec<&[u64]> = rows.iter().map(|&row| sets.get(row as usize)).collect();
+                let sizes = sets.iter().map(|set| set.len() as u32).collect();
+                (Box::new(sets), sizes)
+            }
+            Some((paths, places)) => {
+                let places: Vec<Place> = rows.iter().map(|&row| places[row as usize]).collect();
+                let sizes = places.iter().map(|place| place.size).collect();
+                (Box::new(SetFiles::open(paths, places, Arc::clone(&self.failed))?), sizes)
+            }
+        };
+        if sizes.iter().zip(&parities).any(|(&size, parity)| parity.len() != parity::words(size as usize)) {
             return Err(PyValueError::new_err("a parity does not fit its set"));
         }
-        let sizes = sets.iter().map(|set| set.len() as u32).collect();
-        Ok(Sets::new(Box::new(sets), sizes, parities))
+        Ok(Sets::new(source, sizes, parities))
     }
 }
 
@@ -172,6 +217,8 @@ impl<'a> Verifier<'a> {
     }
 }
 
+/// Buckets that are joined whatever the limits say.
+const FEW: usize = 16;
 /// Pages in hot buckets that are compared at a time: many, as each tile streams all pages that stay through the cache.
 const TILE: usize = 256;
 /// From how many pages that stay on they are packed.
@@ -235,7 +282,11 @@ fn checked_and_applied(
         .map(|(rule, sets)| rule.checked(sites, pages, sets.as_ref(), rows))
         .collect::<PyResult<_>>()?;
     let pool = thread_pool(threads)?;
-    Ok(detached(py, || pool.install(|| apply(&specs, active, order, limits))))
+    let applied = detached(py, || pool.install(|| apply(&specs, active, order, limits)));
+    match sets.iter().flatten().find_map(|sets| sets.failed.get()) {
+        Some(reason) => Err(PyOSError::new_err(format!("sets cannot be read back: {reason}"))),
+        None => Ok(applied),
+    }
 }
 
 fn columns<'py>(py: Python<'py>, pairs: &[Pair]) -> (Column<'py, u32>, Column<'py, u32>, Column<'py, f64>) {
@@ -304,7 +355,7 @@ pub fn match_rules<'py>(
 ) -> PyResult<Vec<RuleResult<'py>>> {
     let order = permutation(&order)?;
     one_row_a_page(order.len(), active.len()?, "order")?;
-    let limits = Limits { bucket: hot, accepted: most_accepted, possible: most_possible };
+    let limits = Limits { bucket: hot, few: FEW, accepted: most_accepted, possible: most_possible };
     let applied =
         checked_and_applied(py, &rules, &active, order, site_offsets, sites, rows, limits, threads)?;
     let told = applied.into_iter().map(|(joined, resolved)| {

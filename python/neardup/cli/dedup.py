@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, input_options, reading_of, reading_options
+from neardup.cli.options import bytes_of, fields_of, input_options, reading_of, reading_options
 
 
 @click.command(short_help="Find near-duplicates in a crawl or corpus and decide what stays.")
@@ -38,6 +38,11 @@ from neardup.cli.options import fields_of, input_options, reading_of, reading_op
 @click.option("--overwrite", is_flag=True, help="Replace an earlier result of the same name.")
 @click.option("--resume", is_flag=True, help="Go on where a stopped run of the same input and detector left off.")
 @click.option("--scratch", metavar="DIR", help="Where to commit what is done.  [default: beside the result]")
+@click.option(
+    "--memory", metavar="SIZE", callback=lambda _context, _option, text: bytes_of(text),
+    help="Memory to get along with, as 2GiB; what does not fit goes to the scratch folder.  "
+    "[default: three quarters of what the machine has]",
+)  # fmt: skip
 @click.option("--strict", is_flag=True, help="End the run at the first record that cannot be read.")
 @click.option(
     "--max-pairs", type=click.IntRange(min=1), default=100, show_default=True, metavar="N",
@@ -71,6 +76,7 @@ def command(inputs: tuple[str, ...], out: str, quiet: bool, as_json: bool, **opt
         strict=options["strict"],
         threads=options["threads"],
         max_pairs=options["max_pairs"],
+        memory=options["memory"],
     )
     result = dedup(
         inputs,

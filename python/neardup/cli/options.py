@@ -68,3 +68,21 @@ def reading_of(options: dict[str, Any]) -> Any:
     from neardup.text import Reading
 
     return Reading(hash=options["token_hash"], site=options["site_rule"], min_tokens=options["min_tokens"])
+
+
+def bytes_of(text: str | None) -> int:
+    """A number of bytes as people write it; 0 where none is given.
+
+    >>> bytes_of("2GiB"), bytes_of(None)
+    (2147483648, 0)
+    """
+    if text is None:
+        return 0
+    from neardup.engines.machine import parse_bytes
+    from neardup.errors import UsageError
+
+    size = parse_bytes(text)
+    # With less, the batches under way alone would not fit.
+    if size < 64 << 20:
+        raise UsageError(f"{text} of memory is too little", hint="give at least 64MiB")
+    return size

@@ -30,15 +30,16 @@ from neardup.engines.settings import Settings
 from neardup.engines.store import PartStore
 from neardup.errors import InputError
 from neardup.fingerprints import Fingerprint, FixedWidth, SetFingerprint
+from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Source
 from neardup.text import read
 
 
 @dataclass(frozen=True, slots=True)
 class Sets:
-    """Ordered sets of all pages, and their parities, in batches."""
+    """Ordered sets of all pages, and their parities, in batches; the sets in memory, or in files with their sizes."""
 
-    sets: list[pa.LargeListArray]
+    sets: list[pa.LargeListArray] | list[tuple[Path, npt.NDArray[np.int64]]]
     parities: list[pa.LargeListArray]
 
 
@@ -60,6 +61,21 @@ class Collection:
         """Several of them."""
         return pa.Table.from_batches(list(self.store.columns(list(names))))
 
+    def groups(self, names: Sequence[str]) -> Iterator[pa.Table]:
+        """The same, ``ROW_GROUP_ROWS`` pages at a time; no more than that is held."""
+        waiting: list[pa.RecordBatch] = []
+        rows = 0
+        for batch in self.store.columns(list(names)):
+            waiting.append(batch)
+            rows += batch.num_rows
+            while rows >= ROW_GROUP_ROWS:
+                table = pa.Table.from_batches(waiting)
+                yield table.slice(0, ROW_GROUP_ROWS).combine_chunks()
+                waiting = table.slice(ROW_GROUP_ROWS).to_batches()
+                rows -= ROW_GROUP_ROWS
+        if rows:
+            yield pa.Table.from_batches(waiting).combine_chunks()
+
     @property
     def identity(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """The two halves of the hash of each page's token sequence."""
@@ -74,11 +90,8 @@ class Collection:
     def sets(self, kind: SetFingerprint) -> Sets:
         """Sets that pairs are verified by, of all pages."""
         number = self.set_kinds.index(kind)
-        held = self.store.lists(f"{SET}{number}")
-        return Sets(
-            [_lists(*lists) if isinstance(lists, tuple) else lists for lists in held],
-            [batch.column(0) for batch in self.store.columns([f"parity_{number}"])],
-        )
+        parities = [batch.column(0) for batch in self.store.columns([f"parity_{number}"])]
+        return Sets(self.store.lists(f"{SET}{number}"), parities)
 
     @property
     def links(self) -> npt.NDArray[np.int64] | None:
@@ -132,7 +145,7 @@ def collect(
 ) -> Collection:
     """Reads the whole source, going on behind what the scratch folder holds already."""
     worker = _Worker(detector, settings)
-    store = PartStore(scratch, settings.commit_every, settings.memory_budget // 2)
+    store = PartStore(scratch, settings.commit_every, settings.memory_budget // 4)
     done = scratch.chunks if scratch is not None else 0
     if scratch is not None:
         for tally in scratch.tallies:
@@ -147,17 +160,11 @@ def collect(
             )
         progress.advance(part.tally.pages, part.tally.nbytes)
         store.add(part)
+    store.settle()
     tally = store.tally()
     if not tally.pages:
         raise InputError("no pages were found in the input", hint=_why_none(tally))
     return Collection(store, worker.fingerprints, worker.sets, tally.pages, tally)
-
-
-def _lists(path: Path, counts: npt.NDArray[np.int64]) -> pa.LargeListArray:
-    """Lists out of a file of the scratch folder."""
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    kind = pa.large_list(pa.field("item", pa.uint64(), nullable=False))
-    return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(np.fromfile(path, np.uint64)), type=kind)
 
 
 def _in_order(chunks: Iterator[Chunk], worker: _Worker, threads: int) -> Iterator[Part]:

@@ -77,7 +77,7 @@ def warnings(collection: Collection, matches: Matches, tables: Tables, detector:
         said.append(f"records that could not be read: {counts['skipped']:,}; 'skipped' names them")
     if counts["repeated_ids"]:
         said.append(f"ids that occurred before and became id#row: {counts['repeated_ids']:,}")
-    if tables.pairs.num_rows < tables.all_pairs:
+    if tables.held_pairs < tables.all_pairs:
         said.append(f"of {tables.all_pairs:,} accepted pairs only the spanning forest is held; see --max-pairs")
     hot = [counts for counts in matches.rules if counts.unscored]
     if hot:

@@ -25,6 +25,8 @@ Rows = npt.NDArray[np.uint32]
 _ACCEPTED: Final = 1 << 20
 _POSSIBLE: Final = 1 << 26
 _POSSIBLE_A_PAGE: Final = 4096
+#: Memory for a pair on its way from the join to the table.
+_BYTES_A_PAIR: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         active,
         set_order(order, identity),
         hot=settings.hot,
-        most_accepted=max(_ACCEPTED, settings.max_pairs * len(identity)),
+        most_accepted=max(_ACCEPTED, min(settings.max_pairs * len(identity), settings.memory_budget // _BYTES_A_PAIR)),
         most_possible=max(_POSSIBLE, _POSSIBLE_A_PAGE * len(identity)),
         site_offsets=sites.offsets,
         sites=sites.values,

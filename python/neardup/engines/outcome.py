@@ -1,8 +1,14 @@
-"""The tables a run gives back: pages, pairs, clusters; their schemas are a contract."""
+"""The tables a run gives back: pages, pairs, clusters; their schemas are a contract.
+
+Pages and pairs are many, so their tables are made group by group as they are written or asked for: what a run holds of
+them is numbers, and the ids.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +21,7 @@ from neardup.engines.collect import Collection
 from neardup.engines.matching import Matches, site_numbers
 from neardup.engines.settings import Settings
 from neardup.graph import clusters_table, remove
+from neardup.sinks import ROW_GROUP_ROWS
 
 PAGES_OUT: Final = pa.schema(
     [
@@ -64,25 +71,57 @@ REASONS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Groups:
+    """A table as groups of rows that are made when they are asked for, each time anew.
+
+    >>> table = pa.table({"row": [7]})
+    >>> groups = Groups(table.schema, lambda: iter([table]))
+    >>> groups.table().to_pylist()
+    [{'row': 7}]
+    """
+
+    schema: pa.Schema
+    make: Callable[[], Iterator[pa.Table]]
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        return self.make()
+
+    def table(self) -> pa.Table:
+        """All of it."""
+        return pa.concat_tables([self.schema.empty_table(), *self]).combine_chunks()
+
+
+@dataclass(frozen=True)
 class Outcome:
     """Everything a run found."""
 
-    pages: pa.Table
-    pairs: pa.Table
+    page_groups: Groups
+    pair_groups: Groups
     clusters: pa.Table
     #: What ``run.json`` says.
     report: dict[str, Any]
+
+    @cached_property
+    def pages(self) -> pa.Table:
+        """The table of pages, whole."""
+        return self.page_groups.table()
+
+    @cached_property
+    def pairs(self) -> pa.Table:
+        """The table of pairs, whole."""
+        return self.pair_groups.table()
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
     """The three tables, and the counts that are told of them."""
 
-    pages: pa.Table
-    pairs: pa.Table
+    pages: Groups
+    pairs: Groups
     clusters: pa.Table
     counts: dict[str, int]
     all_pairs: int
+    held_pairs: int
     #: Which pairs ``pairs`` holds, in words.
     held: str
 
@@ -99,20 +138,26 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
     removed = remove(matches.order, matches.identity, cluster, (matches.a, matches.b, matches.score), settings.removal)
     kept = removed.instead == rows
     reason = _reasons(kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens)
-    pages = pa.Table.from_arrays(
-        [
-            pa.array(rows, pa.uint64()),
-            ids,
-            *(collection.column(name) for name in ("url", "site", "title", "tokens")),
-            ids.take(pa.array(matches.identity)),
-            ids.take(pa.array(cluster)),
-            pa.array(kept),
-            ids.take(pa.array(removed.instead, mask=kept)),
-            reason,
-            *(collection.column(name) for name in ("source", "offset", "length")),
-        ],
-        schema=PAGES_OUT,
-    )
+
+    def page_groups() -> Iterator[pa.Table]:
+        start = 0
+        reasons = pa.array(list(REASONS), pa.string())
+        for told in collection.groups(["url", "site", "title", "tokens", "source", "offset", "length"]):
+            rows_here = slice(start, start + told.num_rows)
+            start = rows_here.stop
+            stays = kept[rows_here]
+            columns = {
+                "row": pa.array(rows[rows_here], pa.uint64()),
+                "id": ids[rows_here],
+                **{name: told.column(name) for name in told.column_names},
+                "identity": ids.take(pa.array(matches.identity[rows_here])),
+                "cluster": ids.take(pa.array(cluster[rows_here])),
+                "kept": pa.array(stays),
+                "kept_instead": ids.take(pa.array(removed.instead[rows_here], mask=stays)),
+                "reason": reasons.take(pa.array(reason[rows_here])),
+            }
+            yield pa.table([columns[name] for name in PAGES_OUT.names], schema=PAGES_OUT)
+
     clusters = clusters_table(
         ids,
         cluster,
@@ -121,9 +166,13 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
         kept,
         (matches.a, matches.b),
     )
-    pairs = _pairs_table(ids, matches, count)
-    if pairs.num_rows > settings.max_pairs * count:
-        pairs = pairs.filter(pairs.column("tree"))
+    tree = _native.spanning_forest(count, matches.a, matches.b, matches.score)
+    held = np.flatnonzero(tree) if len(tree) > settings.max_pairs * count else np.arange(len(tree))
+
+    def pair_groups() -> Iterator[pa.Table]:
+        for start in range(0, len(held), ROW_GROUP_ROWS):
+            yield _pairs_table(ids, matches, tree, held[start : start + ROW_GROUP_ROWS])
+
     counts = {
         "pages": count,
         "empty": int((tokens == 0).sum()),
@@ -140,7 +189,15 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
         "skipped": len(collection.tally.skipped),
         "ignored": sum(collection.tally.ignored.values()),
     }
-    return Tables(pages, pairs, clusters, counts, len(matches.a), _held(matches, pairs.num_rows))
+    return Tables(
+        Groups(PAGES_OUT, page_groups),
+        Groups(PAIRS_OUT, pair_groups),
+        clusters,
+        counts,
+        len(matches.a),
+        len(held),
+        _held(matches, len(held)),
+    )
 
 
 def _held(matches: Matches, held: int) -> str:
@@ -150,26 +207,25 @@ def _held(matches: Matches, held: int) -> str:
     return f"all scored; at most {unscored:,} pairs in hot keys were not scored" if unscored else "all"
 
 
-def _pairs_table(ids: pa.Array, matches: Matches, pages: int) -> pa.Table:
-    count = len(matches.a)
-
+def _pairs_table(ids: pa.Array, matches: Matches, tree: npt.NDArray[np.bool_], held: npt.NDArray[np.int64]) -> pa.Table:
     def optional(values: npt.NDArray[Any] | None, kind: pa.DataType) -> pa.Array:
-        return pa.nulls(count, kind) if values is None else pa.array(values).cast(kind)
+        return pa.nulls(len(held), kind) if values is None else pa.array(values[held]).cast(kind)
 
     names = pa.array([rule.rule for rule in matches.rules], pa.string())
+    a, b = matches.a[held], matches.b[held]
     return pa.Table.from_arrays(
         [
-            ids.take(pa.array(matches.a)),
-            ids.take(pa.array(matches.b)),
-            pa.array(matches.a, pa.uint64()),
-            pa.array(matches.b, pa.uint64()),
-            pa.array(matches.same_site),
-            pa.array(matches.score),
+            ids.take(pa.array(a)),
+            ids.take(pa.array(b)),
+            pa.array(a, pa.uint64()),
+            pa.array(b, pa.uint64()),
+            pa.array(matches.same_site[held]),
+            pa.array(matches.score[held]),
             optional(matches.b_similarity, pa.int32()),
             optional(matches.c_similarity, pa.int32()),
             optional(matches.jaccard, pa.float64()),
-            names.take(pa.array(matches.rule)),
-            pa.array(_native.spanning_forest(pages, matches.a, matches.b, matches.score)),
+            names.take(pa.array(matches.rule[held])),
+            pa.array(tree[held]),
         ],
         schema=PAIRS_OUT,
     )
@@ -182,7 +238,7 @@ def _reasons(
     cluster: npt.NDArray[np.uint32],
     tokens: npt.NDArray[np.int64],
     min_tokens: int,
-) -> pa.Array:
+) -> npt.NDArray[np.int8]:
     stands_for = np.bincount(instead, minlength=len(kept))
     names = list(REASONS)
     conditions = {
@@ -193,10 +249,8 @@ def _reasons(
         "short": tokens < min_tokens,
         "apart": np.bincount(cluster, minlength=len(kept))[cluster] > 1,
     }
-    place = np.select(
-        list(conditions.values()), [names.index(name) for name in conditions], default=names.index("unique")
-    )
-    return pa.array(names).take(pa.array(place))
+    places = [np.int8(names.index(name)) for name in conditions]
+    return np.select(list(conditions.values()), places, default=np.int8(names.index("unique")))
 
 
 def unique_ids(pages: pa.Table) -> tuple[pa.Array, int]:

@@ -145,6 +145,23 @@ class Scratch:
             return None
 
 
+def check_room(folder: Path, needed: int) -> None:
+    """Raises an OutputError unless the disk of a folder that may not exist yet has room for so many bytes.
+
+    >>> check_room(Path("nowhere/yet"), 1)
+    """
+    place = folder.absolute()
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    if free < needed:
+        raise OutputError(
+            f"the run may need {needed / 1e9:,.1f} GB of scratch space, and {free / 1e9:,.1f} GB are free",
+            where=str(folder),
+            hint="name a folder on another disk with --scratch, or give the run more --memory",
+        )
+
+
 def _with_sizes(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
     return batch.set_column(batch.schema.names.index(name), name, pc.list_value_length(batch.column(name)))
 

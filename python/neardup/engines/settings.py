@@ -35,8 +35,8 @@ class Settings:
     #: A key that more pages share than this is hot: its pages are compared with those that stay, not all with all. What
     #: stays and the clusters are the same; pairs between pages that go may be left out, as ``run.json`` tells.
     hot: int = 20_000
-    #: Bytes of what was read that may be in memory, twice over; beyond, it goes to the scratch folder until it is
-    #: needed. 0 means three quarters of what the machine, or the group the process is in, has.
+    #: Bytes of memory to get along with, beside some 300 MB for the program itself: what does not fit goes to the
+    #: scratch folder until it is needed. 0 means three quarters of what the machine, or the process's group, has.
     memory: int = 0
     #: Seconds between two commits to the scratch folder: what a killed run may have to do again.
     commit_every: float = 30.0

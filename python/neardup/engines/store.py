@@ -54,13 +54,18 @@ class PartStore:
             return
         full = self._held > self.budget
         if full or time.monotonic() - self._last_commit >= self.commit_every:
+            self._commit()
+        if full:
+            self._committed = [None] * len(self._committed)
+            self._held = 0
+
+    def _commit(self) -> None:
+        assert self.scratch is not None
+        if self._fresh:
             self.scratch.commit(self._fresh)
             self._committed.append(self._fresh)
             self._fresh = []
             self._last_commit = time.monotonic()
-        if full:
-            self._committed = [None] * len(self._committed)
-            self._held = 0
 
     def tally(self) -> Tally:
         """What reading had to tell, in all."""
@@ -81,15 +86,19 @@ class PartStore:
                 yield from _selected(parts, names)
         yield from _selected(self._fresh, names)
 
-    def lists(self, name: str) -> Iterator[pa.LargeListArray | tuple[Path, npt.NDArray[np.int64]]]:
-        """A column of sets, in order: in memory, or as a file and the size of each set."""
-        for number, parts in enumerate(self._committed):
-            if parts is None:
-                assert self.scratch is not None
-                yield self.scratch.lists(number, name)
-            else:
-                yield from (batch.column(0) for batch in _selected(parts, [name]))
-        yield from (batch.column(0) for batch in _selected(self._fresh, [name]))
+    def settle(self) -> None:
+        """Ends the taking of parts. Where some had to go, all go: what comes next has the memory for itself."""
+        if self.scratch is not None and None in self._committed:
+            self._commit()
+            self._committed = [None] * len(self._committed)
+            self._held = 0
+
+    def lists(self, name: str) -> list[pa.LargeListArray] | list[tuple[Path, npt.NDArray[np.int64]]]:
+        """A column of sets, in order: all in memory, or all as files and the size of each set."""
+        if None in self._committed:
+            assert self.scratch is not None
+            return [self.scratch.lists(number, name) for number in range(len(self._committed))]
+        return [batch.column(0) for batch in self.columns([name])]
 
 
 def _selected(parts: list[Part], names: list[str]) -> Iterator[pa.RecordBatch]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
@@ -78,6 +78,25 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+def write_groups(schema: pa.Schema, groups: Iterable[pa.Table], path: str | os.PathLike[str]) -> None:
+    """Writes a table that comes in groups of at most ``ROW_GROUP_ROWS`` rows as Parquet, a row group each.
+
+    The same groups give the same bytes.
+
+    >>> import tempfile
+    >>> groups = [pa.table({"row": [0, 1]}), pa.table({"row": [2]})]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_groups(groups[0].schema, groups, Path(folder, "pages.parquet"))
+    ...     pq.read_table(Path(folder, "pages.parquet"))["row"].to_pylist()
+    [0, 1, 2]
+    """
+    options = {"compression": "zstd", "compression_level": _ZSTD_LEVEL, "version": "2.6", "write_statistics": True}
+    with replacing(path) as file, pq.ParquetWriter(file, schema, **options) as writer:
+        for group in groups:
+            # One chunk a column: pages of Parquet follow the table's values, not how it was put together.
+            writer.write_table(group.combine_chunks(), row_group_size=ROW_GROUP_ROWS)
+
+
 def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     """Writes a table as Parquet; the same table gives the same bytes.
 
@@ -87,17 +106,7 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     ...     pq.read_table(Path(folder, "pages.parquet")).num_rows
     2
     """
-    with replacing(path) as file:
-        # One chunk a column: pages of Parquet follow the table's values, not how it was put together.
-        pq.write_table(
-            table.combine_chunks(),
-            file,
-            row_group_size=ROW_GROUP_ROWS,
-            compression="zstd",
-            compression_level=_ZSTD_LEVEL,
-            version="2.6",
-            write_statistics=True,
-        )
+    write_groups(table.schema, [table], path)
 
 
 def write_json(value: Any, path: str | os.PathLike[str]) -> None:
