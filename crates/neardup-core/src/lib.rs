@@ -36,3 +36,4 @@ pub mod terms;
 pub mod unicode;
 mod unicode_tables;
 pub mod verify;
+pub mod warc;
