@@ -1,52 +1,21 @@
-"""WARC framing: records out of a stream of bytes, with damage between, inside and around them.
-
-A record is a header, a block of the length that the header gives, and an empty line. Libraries stop at the
-first thing that breaks this, or take a block that runs into the next record for good; here each record is
-checked against what follows it, and after a broken one the search goes on for the next line ``WARC/1.x``,
-from inside the broken record if its length cannot be trusted. Every byte is either part of a record, or of
-something named as bad.
-
-A block is held whole up to ``BLOCK_BYTES``; of a longer one only the head is, enough to say what it was.
-"""
+"""The rules of WARC framing once more, in plain Python over pieces of any size: the twin of the kernel."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from neardup.sources import framing
+from neardup.sources.framing import Framed
 from neardup.sources.unpack import Unpacked
 
-#: Blocks up to this length are held; a page's body may be 64 MiB, and HTTP's header comes before it.
-BLOCK_BYTES: Final = (64 << 20) + (1 << 20)
-
-_HEAD_BYTES: Final = 64 << 10  # what is held of a longer block
 _HEADER_BYTES: Final = 64 << 10
 _START: Final = re.compile(rb"WARC/[01]\.\d{1,3}\r?\n")
-_NEXT: Final = re.compile(rb"WARC/[01]\.\d{1,3}\r?\n(?=(?:WARC|Content)-[A-Za-z-]+:)")
-_NEXT_BYTES: Final = 64  # a match of _NEXT and what it looks at is shorter
+_NEXT: Final = re.compile(rb"WARC/[01]\.\d{1,3}\r?\n(?=((?:WARC|Content)-[A-Za-z-]+:))")
+_NEXT_BYTES: Final = 64  # a match of _NEXT and what it looks at must be shorter
 _LENGTH: Final = re.compile(rb"^content-length:[ \t]*(\d{1,18})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 _TYPE: Final = re.compile(rb"^warc-type:[ \t]*([a-z]+)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Framed:
-    """One record as it stands, or (``damage``) a stretch that is none.
-
-    ``offset`` and ``length`` are those of the stored bytes, where reading can begin there (else None);
-    ``position`` says in words where it is. ``block`` is shorter than ``block_length`` where only its head was
-    held.
-    """
-
-    position: str
-    offset: int | None = None
-    length: int | None = None
-    kind: str = ""
-    header: bytes = b""
-    block: bytes = b""
-    block_length: int = 0
-    damage: str | None = None
 
 
 class _Buffer:
@@ -115,17 +84,8 @@ class _Buffer:
         return None
 
 
-def frame(unpacked: Unpacked) -> Iterator[Framed]:
-    """The records of a WARC file, in order, with what is damaged named in between.
-
-    >>> import io
-    >>> record = b"WARC/1.0\\r\\nWARC-Type: resource\\r\\nContent-Length: 5\\r\\n\\r\\nhello\\r\\n\\r\\n"
-    >>> for framed in frame(Unpacked(io.BytesIO(record + b"rubbish\\n" + record))):
-    ...     print(framed.position, framed.length, framed.block, framed.damage)
-    offset 0 61 b'hello' None
-    offset 61 None b'' 8 bytes that belong to no record
-    offset 69 61 b'hello' None
-    """
+def naive_frame(unpacked: Unpacked) -> Iterator[Framed]:
+    """The records of a WARC file, in order, with what is damaged named in between."""
     buffer = _Buffer(unpacked)
     while True:
         _skip_empty_lines(buffer)
@@ -154,7 +114,7 @@ def _record(buffer: _Buffer) -> Iterator[Framed]:
         return
     kind = match[1].decode().lower() if (match := _TYPE.search(header)) else ""
     size = int(stated[1])
-    if size > BLOCK_BYTES:
+    if size > framing.BLOCK_BYTES:
         yield from _long_record(buffer, position, offset, kind, header, size)
         return
     end = header_end + size
@@ -187,8 +147,8 @@ def _long_record(
     buffer: _Buffer, position: str, offset: int | None, kind: str, header: bytes, size: int
 ) -> Iterator[Framed]:
     """A block that is too long to hold: its head is kept, the rest passed, unless records begin there."""
-    buffer.need(len(header) + _HEAD_BYTES)
-    head = bytes(buffer.data[len(header) : len(header) + _HEAD_BYTES])
+    buffer.need(len(header) + framing.HEAD_BYTES)
+    head = bytes(buffer.data[len(header) : len(header) + framing.HEAD_BYTES])
     buffer.drop(len(header))
     left = size
     while left:
@@ -239,8 +199,10 @@ def _search(buffer: _Buffer, reason: str, begin: int) -> Iterator[Framed]:
 
 def _next_start(buffer: _Buffer, begin: int) -> int | None:
     """Where in the data, from ``begin`` on, a record seems to start: a member's beginning, or a line."""
-    found = _NEXT.search(buffer.data, begin)
-    at = None if found is None else found.start()
+    starts = (
+        match.start() for match in _NEXT.finditer(buffer.data, begin) if match.end(1) - match.start() < _NEXT_BYTES
+    )
+    at = next(starts, None)
     for plain, _ in buffer.starts:
         member = plain - buffer.passed
         if member >= begin and (at is None or member < at) and _START.match(buffer.data, member):

@@ -10,12 +10,16 @@ use std::ops::Range;
 
 use memchr::memchr3;
 
+use super::marks::Marks;
 use super::names::{Name, NameTable};
 use super::references;
-use super::scanner::{Sink, Tag, TextKind, scan};
+use super::scanner::{Sink, Start, Tag, TextKind, scan_with};
 
 /// Buffers that grew beyond this are given back when the next page begins.
 const LARGEST_KEPT: usize = 16 << 20;
+
+/// Text of up to so many bytes is copied without asking how long it is.
+const SHORT: usize = 32;
 
 const SOFT_HYPHEN: &str = "\u{AD}";
 /// U+00AD and the no-break space share this first byte; in text without it no soft hyphen can be.
@@ -43,6 +47,7 @@ pub struct Visible {
     has_title: bool,
     base: String,
     has_base: bool,
+    marks: Marks,
 }
 
 impl Visible {
@@ -90,8 +95,11 @@ impl Visible {
 pub fn extract(html: &str, out: &mut Visible) {
     out.clear();
     // References can in rare cases decode to more bytes than they are written with; the buffer then grows.
-    out.text.reserve(html.len());
-    scan(html, &mut Reader { out, template_depth: 0, raw_is_hidden: false, in_title: false });
+    out.text.reserve(html.len() + SHORT);
+    let mut marks = std::mem::take(&mut out.marks);
+    let mut reader = Reader { out, template_depth: 0, raw_is_hidden: false, in_title: false };
+    scan_with(html, Start::default(), &mut marks, &mut reader);
+    out.marks = marks;
 }
 
 struct Reader<'v> {
@@ -110,6 +118,29 @@ impl Reader<'_> {
         if !self.out.text.as_bytes().last().is_some_and(u8::is_ascii_whitespace) {
             self.out.text.push(' ');
         }
+    }
+
+    /// Appends the first `length` of `bytes`, all of which are written: to copy few bytes one need not know how few.
+    /// False, and nothing is appended, if the buffer would have to grow.
+    ///
+    /// # Safety
+    ///
+    /// `length` is at most [`SHORT`], and the first `length` of `bytes` are whole characters of UTF-8.
+    #[inline(always)]
+    unsafe fn push_short(&mut self, bytes: &[u8; SHORT], length: usize) -> bool {
+        let text = &mut self.out.text;
+        if text.capacity() - text.len() < SHORT {
+            return false;
+        }
+        // SAFETY: the capacity was just asked for; the length grows over bytes that were just written, and the caller
+        // vouches for what they are.
+        unsafe {
+            let text = text.as_mut_vec();
+            let end = text.len();
+            text.as_mut_ptr().add(end).cast::<[u8; SHORT]>().write_unaligned(*bytes);
+            text.set_len(end + length);
+        }
+        true
     }
 
     fn push_decoded(&mut self, raw: &str, kind: TextKind) {
@@ -225,6 +256,35 @@ impl<'a> Sink<'a> for Reader<'_> {
         if self.in_title {
             self.keep_title(from);
         }
+    }
+
+    #[inline(always)]
+    fn data(&mut self, html: &'a str, from: usize, to: usize, special: bool) {
+        let near = html.as_bytes().get(from..).and_then(<[u8]>::first_chunk::<SHORT>);
+        if let Some(near) = near
+            && to - from <= SHORT
+            && !special
+            && self.template_depth == 0
+            && html.is_char_boundary(from)
+            && html.is_char_boundary(to)
+            // SAFETY: the length was just compared, and a `str` between two of its boundaries is whole characters.
+            && unsafe { self.push_short(near, to - from) }
+        {
+            return;
+        }
+        if from < to {
+            self.text(&html[from..to], TextKind::Data);
+        }
+    }
+
+    #[inline(always)]
+    fn tag_by_key(&mut self, key: u64) -> bool {
+        let meaning = MEANINGS.get(key);
+        if meaning != Meaning::Separates || self.template_depth > 0 {
+            return meaning == Meaning::Joins;
+        }
+        self.separate();
+        true
     }
 
     #[inline(always)]

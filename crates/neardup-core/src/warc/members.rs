@@ -185,12 +185,11 @@ mod tests {
             let (good, cut) = (pack(b"good"), cut.index(whole.len()));
             let (out, at, ..) = unpack(&[good.as_slice(), &whole[..cut]].concat(), usize::MAX);
             prop_assert_eq!((out.as_slice(), at), (b"good".as_slice(), good.len()));
-            // The header holds times and names that may be anything; from the tenth byte on all is checked.
-            let at = 10 + cut % (whole.len() - 10);
-            let mut damaged = whole.clone();
-            damaged[at] ^= flip;
+            // A header holds times and names that may be anything, and a few bits behind the data mean nothing.
+            let mut damaged = whole;
+            damaged[cut] ^= flip;
             let (out, ..) = unpack(&damaged, usize::MAX);
-            prop_assert!(out.is_empty());
+            prop_assert!(out.is_empty() || out == data);
         }
 
         #[test]
