@@ -56,7 +56,7 @@ class WarcPages:
         self,
     ) -> tuple[
         dict[str, pa.Array],
-        list[tuple[int | None, str, int | None, int | None, str, bytes, bytes, int, str | None]],
+        list[tuple[int | None, tuple[str, int | None, int | None, str, bytes, bytes, int, str | None]]],
         list[tuple[str, int]],
     ]: ...
 

@@ -233,14 +233,12 @@ impl WarcReader {
 #[derive(Debug)]
 pub struct WarcPages(Mutex<Option<Pages>>);
 
-type AsideTuple =
-    (Option<i64>, String, Option<u64>, Option<u64>, String, Py<PyBytes>, Py<PyBytes>, u64, Option<String>);
+type AsideTuple = (Option<i64>, FramedTuple);
 
 #[pymethods]
 impl WarcPages {
-    /// (columns, asides, ignored): the columns of the plain pages; (number, position, offset, length, kind, header,
-    /// block, block length, damage) of what is not plain; how many records of which kind are no pages. To be called
-    /// once.
+    /// (columns, asides, ignored): the columns of the plain pages; number and what [`WarcReader::next_record`] tells of
+    /// what is not plain; how many records of which kind are no pages. To be called once.
     fn take<'py>(
         &self,
         py: Python<'py>,
@@ -262,19 +260,15 @@ fn aside_tuple(py: Python<'_>, aside: Aside) -> AsideTuple {
     let bytes = |bytes: &[u8]| PyBytes::new(py, bytes).unbind();
     match aside {
         Aside::Bad { position, reason } => {
-            (None, position, None, None, String::new(), bytes(b""), bytes(b""), 0, Some(reason))
+            (None, (position, None, None, String::new(), bytes(b""), bytes(b""), 0, Some(reason)))
         }
-        Aside::Record { number, position, stored, kind, header, block, block_length } => (
-            Some(number),
-            position,
-            stored.map(|stored| stored.offset),
-            stored.map(|stored| stored.length),
-            kind,
-            bytes(&header),
-            bytes(&block),
-            block_length,
-            None,
-        ),
+        Aside::Record { number, position, stored, kind, header, block, block_length } => {
+            let (offset, length) = (stored.map(|stored| stored.offset), stored.map(|stored| stored.length));
+            (
+                Some(number),
+                (position, offset, length, kind, bytes(&header), bytes(&block), block_length, None),
+            )
+        }
     }
 }
 

@@ -87,8 +87,8 @@ def _load(place: Place, pages: _native.WarcPages) -> Loaded:
     counts = Counter(dict(ignored))
     skipped: list[Skipped] = []
     patiently: list[dict[str, Any]] = []
-    for number, *rest in asides:
-        framed = Framed(*rest)
+    for number, stretch in asides:
+        framed = Framed(*stretch)
         if framed.damage is not None:
             skipped.append(Skipped(place.name, framed.position, framed.damage))
             continue

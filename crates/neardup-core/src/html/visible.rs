@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use memchr::memchr3;
+use memchr::{memchr2, memchr3};
 
 use super::marks::Marks;
 use super::names::{Name, NameTable};
@@ -152,9 +152,7 @@ impl Reader<'_> {
                 }
                 return;
             }
-            for part in piece.split(['\u{AD}', '\0']) {
-                text.push_str(part);
-            }
+            push_shown(text, piece);
         };
         if kind.has_references() {
             references::decode_pieces(raw, false, push);
@@ -190,6 +188,27 @@ impl Reader<'_> {
             self.out.has_base = true;
         }
     }
+}
+
+/// Appends text without its soft hyphens and NULs.
+fn push_shown(text: &mut String, piece: &str) {
+    let bytes = piece.as_bytes();
+    let (mut from, mut at) = (0, 0);
+    while let Some(found) = memchr2(SOFT_HYPHEN_LEAD, 0, &bytes[at..]) {
+        let place = at + found;
+        let dropped = match &bytes[place..] {
+            [0, ..] => 1,
+            [SOFT_HYPHEN_LEAD, 0xAD, ..] => 2,
+            _ => {
+                at = place + 1;
+                continue;
+            }
+        };
+        text.push_str(&piece[from..place]);
+        from = place + dropped;
+        at = from;
+    }
+    text.push_str(&piece[from..]);
 }
 
 /// What an element means for the text.
@@ -342,7 +361,28 @@ impl<'a> Sink<'a> for Reader<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_not_shown_is_dropped(piece in "[a\u{0}\u{AD}\u{A0}\u{C2}é]{0,12}") {
+            let mut text = String::from("x");
+            push_shown(&mut text, &piece);
+            prop_assert_eq!(text, format!("x{}", piece.replace(['\u{AD}', '\0'], "")));
+        }
+
+        /// Text that is copied without being looked at comes out as that which is.
+        #[test]
+        fn short_text_is_text(text in "[a-c é\u{A0}]{0,80}", more in "[x<]{0,70}") {
+            let html = format!("<p>{text}</p>{more}");
+            let mut page = Visible::default();
+            extract(&html, &mut page);
+            let expected = format!(" {text}{}", if text.is_empty() || text.ends_with(' ') { "" } else { " " });
+            prop_assert!(page.text.starts_with(&expected));
+        }
+    }
 
     fn read(html: &str) -> Visible {
         let mut page = Visible::default();

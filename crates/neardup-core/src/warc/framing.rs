@@ -336,3 +336,133 @@ fn kind(header: &[u8]) -> &str {
     let letters = run_value(header, "WARC-Type", usize::MAX, u8::is_ascii_alphabetic);
     letters.and_then(|letters| std::str::from_utf8(letters).ok()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::warc::plain::Supply;
+
+    /// A file in memory, cut into pieces: each is a member of its own, or all are parts of a file without members.
+    struct Cut {
+        pieces: std::vec::IntoIter<Vec<u8>>,
+        members: bool,
+        taken: u64,
+    }
+
+    impl Cut {
+        fn new(pieces: Vec<Vec<u8>>, members: bool) -> Self {
+            Self { pieces: pieces.into_iter(), members, taken: 0 }
+        }
+    }
+
+    impl Pieces for Cut {
+        type Error = Infallible;
+
+        fn next(&mut self, plain: &mut Plain) -> Result<Supply, Infallible> {
+            let Some(piece) = self.pieces.next() else { return Ok(Supply::End) };
+            if piece == b"damage" {
+                return Ok(Supply::Damage { offset: self.taken, reason: "a hole".into() });
+            }
+            plain.append(&piece, self.taken, self.members && !piece.is_empty());
+            self.taken += piece.len() as u64;
+            Ok(Supply::More)
+        }
+
+        fn taken(&self) -> u64 {
+            self.taken
+        }
+    }
+
+    const BOUNDS: Bounds = Bounds { block: 40, head: 10 };
+
+    /// Each as a line: where, which stretch, what.
+    fn frames(mut pieces: Cut) -> Vec<String> {
+        let mut framer = Framer::new(!pieces.members, BOUNDS);
+        let mut found = Vec::new();
+        while let Some(framed) = framer.next(&mut pieces).unwrap_or_default() {
+            found.push(match framed {
+                Framed::Bad { position, reason } => format!("{position}: {reason}"),
+                Framed::Record(record) => {
+                    let stored = record.stored.map(|stored| (stored.offset, stored.length));
+                    let block = String::from_utf8_lossy(record.block);
+                    format!(
+                        "{}: {stored:?} {} {block} of {}",
+                        record.position, record.kind, record.block_length
+                    )
+                }
+            });
+        }
+        found
+    }
+
+    fn record(block: &str) -> String {
+        format!("WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n", block.len())
+    }
+
+    #[test]
+    fn records_holes_and_rubbish() {
+        let (one, two) = (record("one"), record(&"x".repeat(50)));
+        let pieces = [one.as_str(), "rubbish", "damage", &two, &one[..50]];
+        let pieces = pieces.map(|piece| piece.as_bytes().to_vec()).to_vec();
+        assert_eq!(
+            frames(Cut::new(pieces, true)),
+            [
+                "offset 0: Some((0, 59)) resource one of 3",
+                "offset 59: 7 bytes that belong to no record: a hole (at byte 66 of the file)",
+                "offset 66: Some((66, 107)) resource xxxxxxxxxx of 50",
+                "offset 173: a record header that does not end",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_hole_behind_a_member_speaks_of_its_record() {
+        let one = record("one").into_bytes();
+        let mut pieces = Cut::new(vec![one, b"damage".to_vec()], true);
+        // The checksum of the first member is wrong: the hole has the offset of that member.
+        let mut framer = Framer::new(false, BOUNDS);
+        pieces.taken = 0;
+        let found = framer.next(&mut Late(pieces)).map(|framed| format!("{framed:?}"));
+        assert!(found.unwrap_or_default().contains("a hole (at byte 0 of the file)"));
+    }
+
+    /// Tells of holes at the first byte of the file.
+    struct Late(Cut);
+
+    impl Pieces for Late {
+        type Error = Infallible;
+
+        fn next(&mut self, plain: &mut Plain) -> Result<Supply, Infallible> {
+            self.0.taken = 0;
+            self.0.next(plain)
+        }
+
+        fn taken(&self) -> u64 {
+            0
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn how_the_bytes_are_cut_changes_nothing(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    "[a-z\r\n]{0,60}".prop_map(|block| record(&block)),
+                    "[a-z]{0,9}".prop_map(|block| record(&block).replace("\r\n", "\n")),
+                    ("[a-z]{0,9}", 0_usize..56).prop_map(|(block, cut)| record(&block)[..cut].to_owned()),
+                    "WARC/1.0\r\n|Content-Length: [0-9]{1,2}\r\n\r\n|rubbish|\r\n|WARC/",
+                ],
+                0..6,
+            ),
+            size in 1_usize..200,
+        ) {
+            let whole = parts.concat().into_bytes();
+            let cut = whole.chunks(size).map(<[u8]>::to_vec).collect();
+            prop_assert_eq!(frames(Cut::new(cut, false)), frames(Cut::new(vec![whole], false)));
+        }
+    }
+}
