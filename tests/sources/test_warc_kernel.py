@@ -240,3 +240,11 @@ def test_chunks_are_cut_by_records_alone(tmp_path: Path, monkeypatch: pytest.Mon
         path.write_bytes(b"".join(map(pack, records)))
         loaded = [chunk.load() for chunk in warc.WarcFile(Place.at(str(path))).chunks()]
         assert [part.pages.column("record").to_pylist() for part in loaded] == expected
+
+
+def test_bytes_behind_the_last_chunk_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warc, "_CHUNK_RECORDS", 2)
+    data = gzip.compress(small(1)) + gzip.compress(small(2)) + bytes(200_000)
+    (tmp_path / "a.warc.gz").write_bytes(data)
+    read = read_all(tmp_path / "a.warc.gz")
+    assert (len(read.pages), read.nbytes) == (2, len(data))

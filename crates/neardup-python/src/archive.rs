@@ -252,7 +252,7 @@ impl WarcPages {
         for (name, array) in arrays {
             columns.set_item(name, pyarrow(py, array)?)?;
         }
-        Ok((columns, asides.into_iter().map(|(_, aside)| aside_tuple(py, aside)).collect(), ignored))
+        Ok((columns, asides.into_iter().map(|aside| aside_tuple(py, aside)).collect(), ignored))
     }
 }
 

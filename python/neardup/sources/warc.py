@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from neardup import _native
 from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
-from neardup.sources.base import Chunk, Loaded, build_pages
+from neardup.sources.base import Chunk, Loaded, build_pages, only_skipped
 from neardup.sources.files import Place
 from neardup.sources.framing import Framed, reader
 from neardup.sources.http import BodyError, decode_body
@@ -74,12 +74,15 @@ class WarcFile:
 
     def chunks(self) -> Iterator[Chunk]:
         with self.place.open() as raw:
-            records = reader(Unpacked(raw))
+            unpacked = Unpacked(raw)
+            records = reader(unpacked)
             counted = 0
             while (taken_pages := records.next_pages(BATCH_BYTES, _CHUNK_RECORDS, BODY_BYTES)) is not None:
                 taken, pages = taken_pages
                 yield Chunk(taken - counted, partial(_load, self.place, pages))
                 counted = taken
+            if unpacked.taken > counted:
+                yield only_skipped(unpacked.taken - counted)  # nothing but what fills up the file
 
 
 def _load(place: Place, pages: _native.WarcPages) -> Loaded:

@@ -32,7 +32,7 @@ impl Texts {
     }
 }
 
-/// What is not in the columns, and in front of which of their rows it stands.
+/// What is not in the columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Aside {
     /// A record of a page's kind that is not of the plainest form.
@@ -61,7 +61,7 @@ pub struct Pages {
     /// The record's number in the file, from 0.
     pub number: Vec<i64>,
     pub stored: Vec<Option<Stored>>,
-    pub asides: Vec<(usize, Aside)>,
+    pub asides: Vec<Aside>,
     /// How many records of each kind are no pages.
     pub ignored: Vec<(String, u64)>,
     /// Bytes of blocks of a page's kind, and how many of these there were, bad stretches included.
@@ -105,7 +105,7 @@ impl Pages {
             Framed::Record(record) => record,
             Framed::Bad { position, reason } => {
                 self.held += 1;
-                self.asides.push((self.html.len(), Aside::Bad { position: position.to_string(), reason }));
+                self.asides.push(Aside::Bad { position: position.to_string(), reason });
                 return;
             }
         };
@@ -136,16 +136,17 @@ impl Pages {
                     block: record.block.to_vec(),
                     block_length: record.block_length,
                 };
-                self.asides.push((self.html.len(), aside));
+                self.asides.push(aside);
             }
         }
     }
 
     fn push_page(&mut self, page: Page<'_>, number: i64, stored: Option<Stored>) {
-        let some = |text: &'_ str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
-        self.id.push(some(page.id).as_deref());
-        self.url.push(some(page.url).as_deref());
-        self.date.push(some(page.date).as_deref());
+        for (column, text) in
+            [(&mut self.id, page.id), (&mut self.url, page.url), (&mut self.date, page.date)]
+        {
+            column.push(Some(text.as_bytes()).filter(|text| !text.is_empty()));
+        }
         self.content.push(Some(page.content));
         self.charset.push(page.charset.as_deref().map(str::as_bytes));
         self.html.push(page.html);
