@@ -114,8 +114,8 @@ def main() -> None:
 class _WithoutPandas(MetaPathFinder):
     """Says that pandas is not there.
 
-    pyarrow asks pandas, where that is installed, about the values it is given, and importing it for that takes longer
-    than half of all other imports together; nothing in this process speaks pandas.
+    pyarrow asks pandas, where that is installed, about the values it is given, and importing it for that takes about a
+    third of the time of a start; nothing in this process speaks pandas.
     """
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
