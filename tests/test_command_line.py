@@ -142,6 +142,12 @@ def test_nothing_heavy_is_imported_before_a_verb_needs_it() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
+def test_pandas_is_left_alone_even_where_it_is_installed(tmp_path: Path, texts: Path) -> None:
+    (tmp_path / "pandas.py").write_text("print('pandas was imported')\n")
+    done = program("dedup", texts, "--out", tmp_path / "out", "--quiet", env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 def test_a_wrong_call_exits_with_2_and_helps(tmp_path: Path, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for arguments, expected in (
         (["dedpu"], "Did you mean 'dedup'?"),

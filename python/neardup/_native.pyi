@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ __all__ = [
     "FORMAT_VERSION",
     "MIN_TOKENS",
     "UNICODE_VERSION",
+    "WarcPages",
+    "WarcReader",
     "agreeing_bits",
     "components",
     "count_lines",
@@ -41,6 +43,24 @@ __all__ = [
 FORMAT_VERSION: int
 MIN_TOKENS: int
 UNICODE_VERSION: str
+
+@final
+class WarcReader:
+    def __new__(cls, unpacked: Any, block_bytes: int, head_bytes: int) -> WarcReader: ...
+    def next_record(
+        self,
+    ) -> tuple[str, int | None, int | None, str, bytes, bytes, int, str | None] | None: ...
+    def next_pages(self, batch_bytes: int, most: int, body_bytes: int) -> tuple[int, WarcPages] | None: ...
+
+@final
+class WarcPages:
+    def take(
+        self,
+    ) -> tuple[
+        dict[str, pa.Array],
+        list[tuple[int | None, tuple[str, int | None, int | None, str, bytes, bytes, int, str | None]]],
+        list[tuple[str, int]],
+    ]: ...
 
 def read_pages(
     content: pa.LargeBinaryArray,

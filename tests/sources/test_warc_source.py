@@ -240,7 +240,7 @@ def test_a_body_that_speaks_of_warc_is_one_page(tmp_path: Path) -> None:
 
 def test_huge_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(framing, "BLOCK_BYTES", 1 << 20)
-    monkeypatch.setattr(framing, "_HEAD_BYTES", 1 << 10)
+    monkeypatch.setattr(framing, "HEAD_BYTES", 1 << 10)
     big = b"x" * (5 << 20)
     for pack in PACKERS.values():
         data = pack(response(1, big)) + pack(response(2, big, b"Content-Type: video/mp4")) + pack(response(3))

@@ -4,10 +4,14 @@
 //! seeds, so the count of instructions of a build depends on nothing else: no file, no clock, no second thread. What
 //! is counted lies inside [`measured`]; making the input lies outside.
 
+use std::convert::Infallible;
 use std::env::args;
 use std::hint::black_box;
+use std::io::Write;
 use std::process::ExitCode;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use neardup_core::batch::{Lists, Shingling, shingle_sets};
 use neardup_core::components::components;
 use neardup_core::decode::decode;
@@ -22,6 +26,10 @@ use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::projection::Projection;
 use neardup_core::shingle::shingles;
 use neardup_core::verify::Everything;
+use neardup_core::warc::framing::{Bounds, Framer};
+use neardup_core::warc::members::Members;
+use neardup_core::warc::pages::Pages;
+use neardup_core::warc::plain::{Pieces, Plain, Supply};
 
 const PAGES: usize = 40;
 const WORDS: usize = 600;
@@ -41,13 +49,14 @@ struct Kernel {
     run: fn() -> usize,
 }
 
-const KERNELS: [Kernel; 14] = [
+const KERNELS: [Kernel; 15] = [
     Kernel { name: "decode", unit: "byte", run: run_decode },
     Kernel { name: "html-extract", unit: "byte", run: run_extract },
     Kernel { name: "html-to-tokens", unit: "byte", run: || run_tokens(&html_pages(), true) },
     Kernel { name: "text-to-tokens", unit: "byte", run: || run_tokens(&texts(english), false) },
     Kernel { name: "cjk-to-tokens", unit: "byte", run: || run_tokens(&texts(japanese), false) },
     Kernel { name: "jsonl-parse", unit: "byte", run: run_jsonl },
+    Kernel { name: "warc-gz-to-pages", unit: "byte", run: run_warc },
     Kernel { name: "shingles", unit: "token", run: run_shingles },
     Kernel { name: "shingle-set", unit: "token", run: run_set },
     Kernel { name: "minima-84", unit: "token", run: run_minima },
@@ -215,6 +224,62 @@ fn run_jsonl() -> usize {
     let fields = Fields { id: "id", url: "url", html: "html", text: "text", date: "date" };
     measured(&mut || parse(block.as_bytes(), &fields).html.len());
     block.len()
+}
+
+/// A `.warc.gz` file in memory.
+struct Archive {
+    packed: Vec<u8>,
+    at: usize,
+    members: Members,
+}
+
+impl Pieces for Archive {
+    type Error = Infallible;
+
+    fn next(&mut self, plain: &mut Plain) -> Result<Supply, Infallible> {
+        let (mut starts, room) = (Vec::new(), plain.room());
+        let before = room.len();
+        self.members
+            .unpack(&self.packed, &mut self.at, room, 1 << 19, |at, length| starts.push((length, at as u64)));
+        let more = room.len() > before;
+        starts.into_iter().for_each(|(length, offset)| plain.starts_member(length, offset));
+        Ok(if more { Supply::More } else { Supply::End })
+    }
+
+    fn taken(&self) -> u64 {
+        self.at as u64
+    }
+}
+
+fn run_warc() -> usize {
+    let mut archive = Archive { packed: Vec::new(), at: 0, members: Members::default() };
+    for (number, page) in html_pages().iter().enumerate() {
+        let block = format!(
+            "HTTP/1.1 200 OK\r\nServer: made\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{page}"
+        );
+        let record = format!(
+            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number}>\r\nWARC-Target-URI: \
+             http://www.site.example/{number}\r\nContent-Type: application/http; msgtype=response\r\n\
+             Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+            block.len()
+        );
+        let mut encoder = GzEncoder::new(&mut archive.packed, Compression::default());
+        encoder
+            .write_all(record.as_bytes())
+            .and_then(|()| encoder.try_finish())
+            .expect("memory does not fail");
+    }
+    let mut size = 0;
+    measured(&mut || {
+        let mut framer = Framer::new(false, Bounds { block: 1 << 26, head: 1 << 16 });
+        let mut pages = Pages::with_capacity(4 << 20);
+        while let Ok(Some(framed)) = framer.next(&mut archive) {
+            pages.push(framed, 0, 1 << 26);
+        }
+        size = pages.content.bytes.len();
+        pages.held
+    });
+    size
 }
 
 fn run_shingles() -> usize {

@@ -40,3 +40,4 @@ pub mod terms;
 pub mod unicode;
 mod unicode_tables;
 pub mod verify;
+pub mod warc;

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+mod archive;
 mod arrays;
 mod fingerprints;
 mod pages;
@@ -18,6 +19,8 @@ mod set_files;
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::archive::{WarcPages, WarcReader};
     #[pymodule_export]
     use crate::fingerprints::{
         minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets,

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from importlib.abc import MetaPathFinder
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -110,12 +111,25 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+class _WithoutPandas(MetaPathFinder):
+    """Says that pandas is not there.
+
+    pyarrow asks pandas, where that is installed, about the values it is given, and importing it for that takes about a
+    third of the time of a start; nothing in this process speaks pandas.
+    """
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("not needed here", name=name)
+
+
 def program() -> NoReturn:
     """The program as a process of its own: ends at once, with everything said.
 
     Libraries that hold threads of their own may trip over them while an interpreter is taken down, and then a run
     that went well would end with an abort; by now nothing is left that needs taking down.
     """
+    sys.meta_path.insert(0, _WithoutPandas())
     code: int | str | None = 0
     try:
         main()

@@ -80,6 +80,10 @@ class _Window:
             self.available(1)
         return memoryview(self._data)[self._at : self._at + size]
 
+    def held(self) -> tuple[bytes, int, int]:
+        """All that is held, where in it the reading position is, and where in the file it begins."""
+        return self._data, self._at, self._base
+
     def advance(self, size: int) -> None:
         self._at += size
         self.furthest = max(self.furthest, self.position)
@@ -115,11 +119,28 @@ class Unpacked:
         self._window = _Window(raw)
         self.compression = compression_of(bytes(self._window.available(4)))
         self.dictionary: zstandard.ZstdCompressionDict | None = None  # that of a .warc.zst file
+        self._inside = False  # whether the next piece begins behind the beginning of a member, or behind damage
 
     @property
     def taken(self) -> int:
         """Stored bytes consumed so far; never less than before."""
         return self._window.furthest
+
+    def packed(self, size: int) -> tuple[bytes, int, int] | None:
+        """Stored bytes around the reading position, where that is between two gzip members; else None.
+
+        The bytes, where among them the position is (``size`` bytes or more follow, fewer at the end of the file), and
+        where in the file they begin. Who unpacks members from there says so by ``consume``, and the pieces that follow
+        begin behind them.
+        """
+        if self.compression != "gzip" or self._inside:
+            return None
+        self._window.available(size)
+        return self._window.held()
+
+    def consume(self, size: int) -> None:
+        """Goes on behind whole members of ``size`` bytes that were unpacked elsewhere."""
+        self._window.advance(size)
 
     def __iter__(self) -> Iterator[Piece]:
         if self.compression == "none":
@@ -150,13 +171,14 @@ class Unpacked:
                     raise InflateError(f"bytes that are no {self.compression} member")
                 yield from unpack(start)
             except (_Cut, InflateError, zstandard.ZstdError) as error:
+                self._inside = True
                 yield Piece(b"", start, False, _reason(error, self.compression))
                 if not self._resume(magic, start):
                     return
 
     def _gzip(self, start: int) -> Iterator[Piece]:
         engine = inflater(31)
-        first = True
+        first = self._inside = True
         while not engine.eof:
             given = self._window.some(_STEP)
             before = engine.copy()
@@ -171,6 +193,7 @@ class Unpacked:
             # At the end of a member what is left over may be in both attributes.
             left = engine.unused_data if engine.eof else engine.unconsumed_tail
             self._window.advance(len(given) - len(left))
+            self._inside = not engine.eof
             if data:
                 yield Piece(data, start, first)
                 first = False

@@ -2,8 +2,9 @@
 
 A page is a ``response`` record of a successful (2xx) HTTP answer with HTML or plain text, a ``resource``
 record of such a type, or a ``conversion`` record with text (WET). All other records are counted by kind and
-left alone. The reader frames records (``framing``); FastWARC parses their headers in the workers, where
-bodies are decoded.
+left alone. The kernel unpacks and frames records and reads the pages among them whose header and body are of the
+plainest form; all other records of a page's kind come to ``read_page``, in the workers: FastWARC parses their
+headers, and bodies are decoded.
 """
 
 from __future__ import annotations
@@ -14,11 +15,15 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import _native
 from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
-from neardup.sources.base import Chunk, Loaded, build_pages
+from neardup.sources.base import Chunk, Loaded, build_pages, only_skipped
 from neardup.sources.files import Place
-from neardup.sources.framing import Framed, frame
+from neardup.sources.framing import Framed, reader
 from neardup.sources.http import BodyError, decode_body
 from neardup.sources.unpack import Unpacked
 from neardup.sources.warc_library import HeaderMap, WarcRecord
@@ -30,6 +35,7 @@ PAGE_KINDS: Final = frozenset({"response", "resource", "conversion"})
 _HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 _TEXT_TYPES: Final = frozenset({"text/plain"})
 _CHUNK_RECORDS: Final = 4096
+_READ: Final = ("id", "url", "content", "html", "charset", "date")  # what read_page tells, in its order
 _CHARSET: Final = re.compile(r";[ \t]*charset[ \t]*=[ \t]*[\"']?([^\s\"';,]+)", re.IGNORECASE)
 _TAG: Final = re.compile(
     rb"<(?:!doctype|!--|html|head|body|title|meta|script|style|table|div|p|a|br|h1)[\s>/]", re.IGNORECASE
@@ -69,49 +75,45 @@ class WarcFile:
     def chunks(self) -> Iterator[Chunk]:
         with self.place.open() as raw:
             unpacked = Unpacked(raw)
-            held: list[tuple[int, Framed]] = []
-            ignored: Counter[str] = Counter()
-            size = counted = record = 0
-            for framed in frame(unpacked):
-                if framed.damage is None and framed.kind not in PAGE_KINDS:
-                    ignored[framed.kind or "record without a type"] += 1
-                else:
-                    held.append((record, framed))
-                    size += len(framed.block)
-                record += framed.damage is None
-                if size >= BATCH_BYTES or len(held) >= _CHUNK_RECORDS:
-                    yield Chunk(unpacked.taken - counted, partial(_load, self.place, held, ignored))
-                    held, ignored, size, counted = [], Counter(), 0, unpacked.taken
-            if held or ignored or unpacked.taken > counted:
-                yield Chunk(unpacked.taken - counted, partial(_load, self.place, held, ignored))
+            records = reader(unpacked)
+            counted = 0
+            while (taken_pages := records.next_pages(BATCH_BYTES, _CHUNK_RECORDS, BODY_BYTES)) is not None:
+                taken, pages = taken_pages
+                yield Chunk(taken - counted, partial(_load, self.place, pages))
+                counted = taken
+            if unpacked.taken > counted:
+                yield only_skipped(unpacked.taken - counted)  # nothing but what fills up the file
 
 
-def _load(place: Place, records: list[tuple[int, Framed]], ignored: Counter[str]) -> Loaded:
-    rows: list[tuple[str | None, str | None, bytes, bool, str | None, str | None]] = []
-    numbers: list[int] = []
-    offsets: list[int | None] = []
-    lengths: list[int | None] = []
+def _load(place: Place, pages: _native.WarcPages) -> Loaded:
+    columns, asides, ignored = pages.take()
+    counts = Counter(dict(ignored))
     skipped: list[Skipped] = []
-    counts = Counter(ignored)
-    for number, framed in records:
+    patiently: list[dict[str, Any]] = []
+    for number, stretch in asides:
+        framed = Framed(*stretch)
         if framed.damage is not None:
             skipped.append(Skipped(place.name, framed.position, framed.damage))
             continue
         try:
-            rows.append(read_page(framed))
+            row = dict(zip(_READ, read_page(framed), strict=True))
         except NotAPage as kind:
             counts[str(kind)] += 1
-            continue
         except BodyError as error:
             skipped.append(Skipped(place.name, framed.position, str(error)))
-            continue
-        numbers.append(number)
-        offsets.append(framed.offset if place.is_local else None)
-        lengths.append(framed.length if place.is_local else None)
-    names = ("id", "url", "content", "html", "charset", "date")
-    columns: dict[str, Any] = {name: [row[at] for row in rows] for at, name in enumerate(names)}
-    columns |= {"record": numbers, "offset": offsets, "length": lengths}
-    return Loaded(build_pages(columns, place.name, len(rows)), skipped, dict(sorted(counts.items())))
+        else:
+            patiently.append(row | {"record": number, "offset": framed.offset, "length": framed.length})
+    batch = build_pages(columns, place.name, len(columns["record"]))
+    if patiently:
+        names = patiently[0]
+        late = build_pages({name: [row[name] for row in patiently] for name in names}, place.name, len(patiently))
+        both = pa.concat_batches([batch, late])
+        batch = both.take(pc.sort_indices(both.column("record")))
+    if not place.is_local:
+        for name in ("offset", "length"):
+            at = batch.schema.get_field_index(name)
+            batch = batch.set_column(at, batch.schema.field(at), pa.nulls(batch.num_rows, pa.int64()))
+    return Loaded(batch, skipped, dict(sorted(counts.items())))
 
 
 def read_page(framed: Framed) -> tuple[str | None, str | None, bytes, bool, str | None, str | None]:

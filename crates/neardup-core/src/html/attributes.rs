@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
+use super::marks::{Map, Marks};
 use super::{lanes, references};
 
 /// What the cursor met: the positions are byte offsets into the slice it walks.
@@ -96,7 +97,7 @@ fn skip_spaces(bytes: &[u8], mut at: usize) -> usize {
 
 /// Takes one step from `at`, the place after a tag name or after an earlier attribute ("before attribute
 /// name"). Returns the step and the place to go on from.
-#[inline(always)]
+#[inline]
 pub(super) fn step(bytes: &[u8], mut at: usize) -> (Step, usize) {
     loop {
         at = skip_spaces(bytes, at);
@@ -130,6 +131,67 @@ pub(super) fn step(bytes: &[u8], mut at: usize) -> (Step, usize) {
     match lanes::find(quote, bytes, at) {
         Some(end) => (Step::Attribute { name, value: (at, end) }, end + 1),
         None => (Step::EndOfInput, bytes.len()),
+    }
+}
+
+/// Where a tag ends: the place of its `>`, and whether it is written with `/>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TagEnd {
+    pub close: usize,
+    pub self_closing: bool,
+}
+
+/// Where the tag ends whose name ends at `at`; none if the input ends inside it. `marks` are those of `bytes`, and `mark`
+/// is the first of them behind the `<`.
+///
+/// Nearly all tags have no attributes but such as ` name="value"`. Before the first quote any `>` ends the tag; a quote
+/// begins a value if it stands behind a space, a name and `=`, and nothing else. Whatever has another form is read
+/// state by state.
+#[inline(always)]
+pub(super) fn tag_end(bytes: &[u8], marks: &Marks, mut at: usize, mut mark: usize) -> Option<TagEnd> {
+    loop {
+        let found = *bytes.get(mark)?;
+        if found == b'>' {
+            if bytes[mark - 1] == b'/' {
+                return tag_end_by_states(bytes, at);
+            }
+            return Some(TagEnd { close: mark, self_closing: false });
+        }
+        if !is_plain_name(bytes, at, mark) {
+            return tag_end_by_states(bytes, at);
+        }
+        let mut end = marks.next(Map::Close, mark + 1);
+        while *bytes.get(end)? != found {
+            end = marks.next(Map::Close, end + 1);
+        }
+        at = end + 1;
+        mark = marks.next(Map::Close, at);
+    }
+}
+
+/// Whether a space, a name and `=` stand from `at` up to `quote`, before which there is neither quote nor `>`.
+#[inline(always)]
+fn is_plain_name(bytes: &[u8], at: usize, quote: usize) -> bool {
+    // A quote can also be part of the tag's name, before `at`.
+    let length = quote.wrapping_sub(at);
+    let Some(block) = lanes::load(bytes, at) else { return false };
+    if !(3..=lanes::WIDTH).contains(&length) || bytes[quote - 1] != b'=' || !is_space(bytes[at]) {
+        return false;
+    }
+    // From the second byte on, the first that can be no part of a name is the `=` before the quote.
+    let stops = block.at_most(b' ') | block.equal(b'=') | block.equal(b'/');
+    lanes::Block::first(lanes::Block::without_first(stops)) == length - 1
+}
+
+/// What [`tag_end`] does, one attribute after the other.
+#[inline(never)]
+fn tag_end_by_states(bytes: &[u8], mut at: usize) -> Option<TagEnd> {
+    loop {
+        match step(bytes, at) {
+            (Step::Attribute { .. }, after) => at = after,
+            (Step::Close { at: close, self_closing }, _) => return Some(TagEnd { close, self_closing }),
+            (Step::EndOfInput, _) => return None,
+        }
     }
 }
 

@@ -47,6 +47,12 @@ mod block {
         pub fn first(marks: u64) -> usize {
             marks.trailing_zeros() as usize
         }
+
+        /// The marks without that of the block's first byte.
+        #[inline(always)]
+        pub fn without_first(marks: u64) -> u64 {
+            marks & !1
+        }
     }
 }
 
@@ -83,6 +89,12 @@ mod portable {
         #[inline(always)]
         pub fn first(marks: u64) -> usize {
             marks.trailing_zeros() as usize / 8
+        }
+
+        /// The marks without that of the block's first byte.
+        #[inline(always)]
+        pub fn without_first(marks: u64) -> u64 {
+            marks & !0xFF
         }
     }
 }
@@ -122,9 +134,9 @@ mod tests {
     proptest! {
         #[test]
         fn find_is_a_plain_search(
-            bytes in prop::collection::vec(0_u8..4, 0..60),
+            bytes in prop::collection::vec(prop_oneof![9 => 9_u8..20, 1 => 0_u8..4], 0..200),
             byte in 0_u8..5,
-            from in 0_usize..60,
+            from in 0_usize..200,
         ) {
             let from = from.min(bytes.len());
             let plain = bytes[from..].iter().position(|found| *found == byte).map(|offset| from + offset);

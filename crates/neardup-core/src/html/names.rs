@@ -66,7 +66,7 @@ const fn finished(packed: u64, length: usize) -> u64 {
 
 /// [`key`] of `bytes[start..end]`, all bytes at once where the input goes on far enough.
 #[inline(always)]
-fn key_at(bytes: &[u8], start: usize, end: usize) -> u64 {
+pub(super) fn key_at(bytes: &[u8], start: usize, end: usize) -> u64 {
     let length = end - start;
     if length > 8 || length == 0 {
         return 0;

@@ -1,8 +1,8 @@
 //! The tokenizer of the HTML Standard (§13.2.5) over slices: text, tags, comments and doctypes as events.
 //!
 //! Idea: a page is mostly runs that nothing can interrupt (text up to `<`, a quoted value up to its quote, a
-//! comment up to `>`), so the states of the standard collapse into a few loops around `memchr`. Nothing is
-//! copied, decoded or allocated: a [`Sink`] receives slices of the input and decodes what it wants. The
+//! comment up to `>`), so the states of the standard collapse into a few loops around `memchr` and the bit maps of
+//! [`super::marks`]. Nothing is copied, decoded or allocated: a [`Sink`] receives slices of the input and decodes what it wants. The
 //! scanner only moves forward and never looks back more than three bytes, so any input costs time linear in
 //! its length.
 //!
@@ -15,9 +15,9 @@
 
 use memchr::{memchr, memchr2, memmem};
 
-use super::attributes::{self, Attributes, Step, is_space};
-use super::lanes;
-use super::names::{Name, NameTable};
+use super::attributes::{self, Attributes, TagEnd, is_space};
+use super::marks::{Map, Marks};
+use super::names::{Name, NameTable, key_at};
 
 /// What kind of text a slice is, which says whether character references in it mean anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,22 @@ pub trait Sink<'a> {
     fn comment(&mut self, _raw: &'a str) {}
     /// `raw` is what stands between `<!doctype` and `>`.
     fn doctype(&mut self, _raw: &'a str) {}
+
+    /// Ordinary text by its place in the page, which may be empty: for a sink that can use what stands around it.
+    /// `special` is false if neither `&` nor NUL nor the byte 0xC2 is in it.
+    #[inline(always)]
+    fn data(&mut self, html: &'a str, from: usize, to: usize, _special: bool) {
+        if from < to {
+            self.text(&html[from..to], TextKind::Data);
+        }
+    }
+
+    /// A start or end tag by the [`key`](super::names::key) of its name, which does nothing to the scanner. A sink for
+    /// which that says it all returns true, and is not told of the tag once more.
+    #[inline(always)]
+    fn tag_by_key(&mut self, _key: u64) -> bool {
+        false
+    }
 }
 
 /// The states a scan can begin in.
@@ -146,9 +162,17 @@ pub fn scan<'a>(html: &'a str, sink: &mut impl Sink<'a>) {
 
 /// Scans `html` from a given state; what [`scan`] does, for fragments and for conformance tests.
 pub fn scan_from<'a>(html: &'a str, start: Start<'a>, sink: &mut impl Sink<'a>) {
+    scan_with(html, start, &mut Marks::default(), sink);
+}
+
+/// What [`scan_from`] does, with a buffer for one page after another.
+#[inline(always)]
+pub fn scan_with<'a>(html: &'a str, start: Start<'a>, marks: &mut Marks, sink: &mut impl Sink<'a>) {
+    marks.fill(html.as_bytes());
     let mut scanner = Scanner {
         html,
         bytes: html.as_bytes(),
+        marks,
         sink,
         at: 0,
         last_start_tag: start.last_start_tag,
@@ -168,9 +192,20 @@ pub fn scan_from<'a>(html: &'a str, start: Start<'a>, sink: &mut impl Sink<'a>) 
     }
 }
 
+/// How to go on behind what was no tag.
+enum Next {
+    /// It was text after all.
+    Text,
+    /// Behind it, in the same state.
+    Data,
+    /// In another state, or not at all.
+    State(Option<State>),
+}
+
 struct Scanner<'a, 's, S> {
     html: &'a str,
     bytes: &'a [u8],
+    marks: &'s Marks,
     sink: &'s mut S,
     /// Everything before this place has been reported.
     at: usize,
@@ -195,85 +230,77 @@ impl<'a, S: Sink<'a>> Scanner<'a, '_, S> {
         None
     }
 
+    /// Most of a page is text, a tag, text, a tag: start and end tags go one way as far as they can, since which of
+    /// them comes next is what a processor cannot foresee.
     #[inline(always)]
     fn data(&mut self) -> Option<State> {
         let mut search = self.at;
         loop {
-            let Some(open) = lanes::find(b'<', self.bytes, search) else {
+            let open = self.marks.next(Map::Open, search);
+            if open >= self.bytes.len() {
                 return self.rest_is_text(TextKind::Data);
-            };
-            match self.bytes.get(open + 1) {
-                Some(byte) if byte.is_ascii_alphabetic() => {
-                    self.text_until(open, TextKind::Data);
-                    let (tag, after) = self.tag(open + 1)?;
-                    self.at = after;
-                    if let Some(state) = self.start_tag(tag) {
-                        return Some(state);
-                    }
-                }
-                Some(b'/') => match self.bytes.get(open + 2) {
-                    Some(byte) if byte.is_ascii_alphabetic() => {
-                        self.text_until(open, TextKind::Data);
-                        let (tag, after) = self.tag(open + 2)?;
-                        self.at = after;
-                        self.end_tag(tag.name);
-                    }
-                    Some(b'>') => {
-                        self.text_until(open, TextKind::Data);
-                        self.at = open + 3;
-                    }
-                    Some(_) => {
-                        self.text_until(open, TextKind::Data);
-                        self.bogus_comment(open + 2);
-                    }
-                    None => return self.rest_is_text(TextKind::Data),
-                },
-                Some(b'!') => {
-                    self.text_until(open, TextKind::Data);
-                    if let Some(state) = self.declaration(open + 2) {
-                        return Some(state);
-                    }
-                }
-                Some(b'?') => {
-                    self.text_until(open, TextKind::Data);
-                    self.bogus_comment(open + 1);
-                }
-                // A lone `<` is text, and so is all before it.
-                _ => {
-                    search = open + 1;
-                    continue;
-                }
             }
+            let is_end = self.bytes.get(open + 1) == Some(&b'/');
+            let name_start = open + 1 + usize::from(is_end);
+            if !self.bytes.get(name_start).is_some_and(u8::is_ascii_alphabetic) {
+                // A lone `<` is text, and so is all before it.
+                match self.no_tag(open) {
+                    Next::Text => search = open + 1,
+                    Next::Data => search = self.at,
+                    Next::State(state) => return state,
+                }
+                continue;
+            }
+            let mark = self.marks.next(Map::Close, open);
+            let length = open - self.at;
+            let special = length >= 64
+                || self.marks.window(Map::Special, self.at) & !(u64::MAX << (length as u32 & 63)) != 0;
+            self.sink.data(self.html, self.at, open, special);
+            let name_end = attributes::name_end(self.bytes, name_start);
+            let key = key_at(self.bytes, name_start, name_end);
+            let end = attributes::tag_end(self.bytes, self.marks, name_end, mark)?;
+            self.at = end.close + 1;
             search = self.at;
+            let effect = EFFECTS.get(key);
+            if key != 0 && matches!(effect, Effect::None) && self.sink.tag_by_key(key) {
+                continue;
+            }
+            let name = Name { raw: &self.html[name_start..name_end], key };
+            if is_end {
+                self.end_tag(name);
+            } else if let Some(state) = self.start_tag(name, name_end, end, effect) {
+                return Some(state);
+            }
         }
     }
 
-    /// Reads a tag whose name begins at `start`: the tag and the place after it. None if the input ends
-    /// inside it: such a tag is dropped, and with it the rest of the input.
-    #[inline(always)]
-    fn tag(&self, start: usize) -> Option<(Tag<'a>, usize)> {
-        let end = attributes::name_end(self.bytes, start);
-        let name = Name::at(self.html, start, end);
-        if self.bytes.get(end) == Some(&b'>') {
-            let tag = Tag {
-                name,
-                attributes: Attributes::default(),
-                self_closing: false,
-                foreign: self.is_foreign(),
-            };
-            return Some((tag, end + 1));
-        }
-        let mut at = end;
-        loop {
-            match attributes::step(self.bytes, at) {
-                (Step::Attribute { .. }, after) => at = after,
-                (Step::Close { at: close, self_closing }, after) => {
-                    let attributes = Attributes::new(&self.html[end..close]);
-                    return Some((Tag { name, attributes, self_closing, foreign: self.is_foreign() }, after));
-                }
-                (Step::EndOfInput, _) => return None,
+    /// Reads what begins with the `<` at `open` but is no tag.
+    #[inline(never)]
+    fn no_tag(&mut self, open: usize) -> Next {
+        let text = |scanner: &mut Self| scanner.text_until(open, TextKind::Data);
+        match &self.bytes[open + 1..] {
+            [b'/', b'>', ..] => {
+                text(self);
+                self.at = open + 3;
             }
+            [b'/', _, ..] => {
+                text(self);
+                self.bogus_comment(open + 2);
+            }
+            [b'/'] => return Next::State(self.rest_is_text(TextKind::Data)),
+            [b'!', ..] => {
+                text(self);
+                if let Some(state) = self.declaration(open + 2) {
+                    return Next::State(Some(state));
+                }
+            }
+            [b'?', ..] => {
+                text(self);
+                self.bogus_comment(open + 1);
+            }
+            _ => return Next::Text,
         }
+        Next::Data
     }
 
     fn is_foreign(&self) -> bool {
@@ -290,22 +317,24 @@ impl<'a, S: Sink<'a>> Scanner<'a, '_, S> {
 
     /// Reports a start tag; the state that its content is read in, if that is another.
     #[inline(always)]
-    fn start_tag(&mut self, tag: Tag<'a>) -> Option<State> {
-        self.last_start_tag = tag.name.raw;
-        self.sink.start_tag(tag);
+    fn start_tag(&mut self, name: Name<'a>, name_end: usize, end: TagEnd, effect: Effect) -> Option<State> {
+        let (self_closing, foreign) = (end.self_closing, self.is_foreign());
+        let attributes = Attributes::new(&self.html[name_end..end.close]);
+        self.last_start_tag = name.raw;
+        self.sink.start_tag(Tag { name, attributes, self_closing, foreign });
         if !self.switch_states {
             return None;
         }
-        let state = match EFFECTS.get(tag.name.key) {
+        let state = match effect {
             Effect::Switch(state) => state,
             Effect::Foreign => {
-                self.foreign_depth += usize::from(!tag.self_closing);
+                self.foreign_depth += usize::from(!self_closing);
                 return None;
             }
-            Effect::None if tag.name.key == 0 && tag.name.is("plaintext") => State::Plaintext,
+            Effect::None if name.key == 0 && name.is("plaintext") => State::Plaintext,
             Effect::None => return None,
         };
-        if tag.foreign && tag.self_closing { None } else { Some(state) }
+        if foreign && self_closing { None } else { Some(state) }
     }
 
     /// Reads what follows `<!`. Only a CDATA section changes the state.
@@ -399,9 +428,10 @@ impl<'a, S: Sink<'a>> Scanner<'a, '_, S> {
     #[inline(never)]
     fn close(&mut self, open: usize, kind: TextKind) -> Option<State> {
         self.text_until(open, kind);
-        let (tag, after) = self.tag(open + 2)?;
-        self.at = after;
-        self.sink.end_tag(tag.name);
+        let name_end = attributes::name_end(self.bytes, open + 2);
+        let mark = self.marks.next(Map::Close, open);
+        self.at = attributes::tag_end(self.bytes, self.marks, name_end, mark)?.close + 1;
+        self.sink.end_tag(Name::at(self.html, open + 2, name_end));
         Some(State::Data)
     }
 

@@ -8,14 +8,18 @@
 
 use std::ops::Range;
 
-use memchr::memchr3;
+use memchr::{memchr2, memchr3};
 
+use super::marks::Marks;
 use super::names::{Name, NameTable};
 use super::references;
-use super::scanner::{Sink, Tag, TextKind, scan};
+use super::scanner::{Sink, Start, Tag, TextKind, scan_with};
 
 /// Buffers that grew beyond this are given back when the next page begins.
 const LARGEST_KEPT: usize = 16 << 20;
+
+/// Text of up to so many bytes is copied without asking how long it is.
+const SHORT: usize = 32;
 
 const SOFT_HYPHEN: &str = "\u{AD}";
 /// U+00AD and the no-break space share this first byte; in text without it no soft hyphen can be.
@@ -43,6 +47,7 @@ pub struct Visible {
     has_title: bool,
     base: String,
     has_base: bool,
+    marks: Marks,
 }
 
 impl Visible {
@@ -90,8 +95,11 @@ impl Visible {
 pub fn extract(html: &str, out: &mut Visible) {
     out.clear();
     // References can in rare cases decode to more bytes than they are written with; the buffer then grows.
-    out.text.reserve(html.len());
-    scan(html, &mut Reader { out, template_depth: 0, raw_is_hidden: false, in_title: false });
+    out.text.reserve(html.len() + SHORT);
+    let mut marks = std::mem::take(&mut out.marks);
+    let mut reader = Reader { out, template_depth: 0, raw_is_hidden: false, in_title: false };
+    scan_with(html, Start::default(), &mut marks, &mut reader);
+    out.marks = marks;
 }
 
 struct Reader<'v> {
@@ -112,6 +120,29 @@ impl Reader<'_> {
         }
     }
 
+    /// Appends the first `length` of `bytes`, all of which are written: to copy few bytes one need not know how few.
+    /// False, and nothing is appended, if the buffer would have to grow.
+    ///
+    /// # Safety
+    ///
+    /// `length` is at most [`SHORT`], and the first `length` of `bytes` are whole characters of UTF-8.
+    #[inline(always)]
+    unsafe fn push_short(&mut self, bytes: &[u8; SHORT], length: usize) -> bool {
+        let text = &mut self.out.text;
+        if text.capacity() - text.len() < SHORT {
+            return false;
+        }
+        // SAFETY: the capacity was just asked for; the length grows over bytes that were just written, and the caller
+        // vouches for what they are.
+        unsafe {
+            let text = text.as_mut_vec();
+            let end = text.len();
+            text.as_mut_ptr().add(end).cast::<[u8; SHORT]>().write_unaligned(*bytes);
+            text.set_len(end + length);
+        }
+        true
+    }
+
     fn push_decoded(&mut self, raw: &str, kind: TextKind) {
         let text = &mut self.out.text;
         let mut push = |piece: &str, from_reference: bool| {
@@ -121,9 +152,7 @@ impl Reader<'_> {
                 }
                 return;
             }
-            for part in piece.split(['\u{AD}', '\0']) {
-                text.push_str(part);
-            }
+            push_shown(text, piece);
         };
         if kind.has_references() {
             references::decode_pieces(raw, false, push);
@@ -159,6 +188,27 @@ impl Reader<'_> {
             self.out.has_base = true;
         }
     }
+}
+
+/// Appends text without its soft hyphens and NULs.
+fn push_shown(text: &mut String, piece: &str) {
+    let bytes = piece.as_bytes();
+    let (mut from, mut at) = (0, 0);
+    while let Some(found) = memchr2(SOFT_HYPHEN_LEAD, 0, &bytes[at..]) {
+        let place = at + found;
+        let dropped = match &bytes[place..] {
+            [0, ..] => 1,
+            [SOFT_HYPHEN_LEAD, 0xAD, ..] => 2,
+            _ => {
+                at = place + 1;
+                continue;
+            }
+        };
+        text.push_str(&piece[from..place]);
+        from = place + dropped;
+        at = from;
+    }
+    text.push_str(&piece[from..]);
 }
 
 /// What an element means for the text.
@@ -228,6 +278,35 @@ impl<'a> Sink<'a> for Reader<'_> {
     }
 
     #[inline(always)]
+    fn data(&mut self, html: &'a str, from: usize, to: usize, special: bool) {
+        let near = html.as_bytes().get(from..).and_then(<[u8]>::first_chunk::<SHORT>);
+        if let Some(near) = near
+            && to - from <= SHORT
+            && !special
+            && self.template_depth == 0
+            && html.is_char_boundary(from)
+            && html.is_char_boundary(to)
+            // SAFETY: the length was just compared, and a `str` between two of its boundaries is whole characters.
+            && unsafe { self.push_short(near, to - from) }
+        {
+            return;
+        }
+        if from < to {
+            self.text(&html[from..to], TextKind::Data);
+        }
+    }
+
+    #[inline(always)]
+    fn tag_by_key(&mut self, key: u64) -> bool {
+        let meaning = MEANINGS.get(key);
+        if meaning != Meaning::Separates || self.template_depth > 0 {
+            return meaning == Meaning::Joins;
+        }
+        self.separate();
+        true
+    }
+
+    #[inline(always)]
     fn start_tag(&mut self, tag: Tag<'a>) {
         let meaning = MEANINGS.get(tag.name.key);
         if meaning == Meaning::Joins {
@@ -282,7 +361,28 @@ impl<'a> Sink<'a> for Reader<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_not_shown_is_dropped(piece in "[a\u{0}\u{AD}\u{A0}\u{C2}é]{0,12}") {
+            let mut text = String::from("x");
+            push_shown(&mut text, &piece);
+            prop_assert_eq!(text, format!("x{}", piece.replace(['\u{AD}', '\0'], "")));
+        }
+
+        /// Text that is copied without being looked at comes out as that which is.
+        #[test]
+        fn short_text_is_text(text in "[a-c é\u{A0}]{0,80}", more in "[x<]{0,70}") {
+            let html = format!("<p>{text}</p>{more}");
+            let mut page = Visible::default();
+            extract(&html, &mut page);
+            let expected = format!(" {text}{}", if text.is_empty() || text.ends_with(' ') { "" } else { " " });
+            prop_assert!(page.text.starts_with(&expected));
+        }
+    }
 
     fn read(html: &str) -> Visible {
         let mut page = Visible::default();
