@@ -427,7 +427,7 @@ mod tests {
                 1 => Predicate::SameSite(sites),
                 _ => Predicate::DifferentSite(sites),
             };
-            Buckets::new(Keys { width: 3, values: &self.keys }, &self.active, predicate)
+            Buckets::new(Keys::columns(3, &self.keys), &self.active, predicate)
         }
     }
 

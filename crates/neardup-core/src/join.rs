@@ -3,7 +3,7 @@
 //!
 //! All (key, page) entries are sorted by key; a run of equal keys is a bucket, and every pair in a bucket is a
 //! candidate. A pair that shares several keys stands in several buckets: it is taken up only in the bucket of its
-//! *first* shared key column (and smallest shared site, where the rule is for pairs on one site), which costs a few
+//! *first* shared key (column, and smallest shared site, where the rule is for pairs on one site), which costs a few
 //! comparisons and no memory. Buckets are worked on in parallel; the result is sorted, so threads leave no trace.
 //!
 //! Cost: sorting n·w entries, then one verification a candidate pair; pairs that are rejected are never stored. A
@@ -18,23 +18,71 @@ use rayon::prelude::*;
 use crate::hash::mix;
 use crate::verify::Verify;
 
-/// Keys of n pages, `width` columns each; equal keys count only in the same column.
+/// Keys of n pages: the same number of columns each, where equal keys count only in the same column; or an ascending
+/// list each, of any length.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys<'a> {
-    pub width: usize,
-    pub values: &'a [u64],
+    values: &'a [u64],
+    layout: Layout<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Layout<'a> {
+    Columns(usize),
+    /// Where each list begins, and behind the last where it ends.
+    Lists(&'a [u64]),
 }
 
 impl<'a> Keys<'a> {
+    pub fn columns(width: usize, values: &'a [u64]) -> Self {
+        Keys { values, layout: Layout::Columns(width) }
+    }
+
+    /// `offsets` has one more than there are pages.
+    pub fn lists(offsets: &'a [u64], values: &'a [u64]) -> Self {
+        Keys { values, layout: Layout::Lists(offsets) }
+    }
+
     pub fn pages(&self) -> usize {
-        self.values.len().checked_div(self.width).unwrap_or(0)
+        match self.layout {
+            Layout::Columns(width) => self.values.len().checked_div(width).unwrap_or(0),
+            Layout::Lists(offsets) => offsets.len().saturating_sub(1),
+        }
     }
 
     #[inline(always)]
     pub fn of(&self, page: u32) -> &'a [u64] {
-        let start = page as usize * self.width;
-        &self.values[start..start + self.width]
+        match self.layout {
+            Layout::Columns(width) => &self.values[page as usize * width..][..width],
+            Layout::Lists(offsets) => {
+                &self.values[offsets[page as usize] as usize..offsets[page as usize + 1] as usize]
+            }
+        }
     }
+
+    /// The first key that both pages have.
+    #[inline(always)]
+    fn first_shared(&self, a: u32, b: u32) -> Option<u64> {
+        let (a, b) = (self.of(a), self.of(b));
+        match self.layout {
+            Layout::Columns(_) => a.iter().zip(b).find(|(a, b)| a == b).map(|(&key, _)| key),
+            Layout::Lists(_) => first_common(a, b),
+        }
+    }
+}
+
+/// The smallest number of both ascending lists.
+fn first_common(a: &[u64], b: &[u64]) -> Option<u64> {
+    let (mut at_a, mut at_b) = (0, 0);
+    while at_a < a.len() && at_b < b.len() {
+        let (x, y) = (a[at_a], b[at_b]);
+        if x == y {
+            return Some(x);
+        }
+        at_a += usize::from(x < y);
+        at_b += usize::from(y < x);
+    }
+    None
 }
 
 /// The sites of each page, ascending; a page may stand for several copies on several sites. Site 0 is "unknown":
@@ -294,8 +342,7 @@ fn entries(keys: Keys<'_>, active: &[bool], predicate: Predicate<'_>) -> Vec<Ent
 
 #[inline(always)]
 fn takes_up(keys: Keys<'_>, predicate: Predicate<'_>, key: u64, a: u32, b: u32) -> bool {
-    let first = keys.of(a).iter().zip(keys.of(b)).find(|(a, b)| a == b).map(|(&key, _)| key);
-    match (predicate, first) {
+    match (predicate, keys.first_shared(a, b)) {
         (_, None) => false,
         (Predicate::Any, Some(first)) => first == key,
         (Predicate::DifferentSite(sites), Some(first)) => first == key && sites.differ(a, b),
@@ -316,7 +363,10 @@ mod tests {
         let mut pairs = Vec::new();
         for a in 0..keys.pages() as u32 {
             for b in a + 1..keys.pages() as u32 {
-                let shares = keys.of(a).iter().zip(keys.of(b)).any(|(a, b)| a == b);
+                let shares = match keys.layout {
+                    Layout::Columns(_) => keys.of(a).iter().zip(keys.of(b)).any(|(a, b)| a == b),
+                    Layout::Lists(_) => keys.of(a).iter().any(|key| keys.of(b).contains(key)),
+                };
                 let holds = match predicate {
                     Predicate::Any => true,
                     Predicate::SameSite(sites) => {
@@ -347,7 +397,7 @@ mod tests {
             let values: Vec<u64> = rows.iter().flat_map(|(row, _, _)| {
                 row.iter().enumerate().map(|(column, value)| 100 * column as u64 + value)
             }).collect();
-            let keys = Keys { width: 3, values: &values };
+            let keys = Keys::columns(3, &values);
             let active: Vec<bool> = rows.iter().map(|row| row.2).collect();
             let mut offsets = vec![0u64];
             let mut flat = Vec::new();
@@ -362,6 +412,29 @@ mod tests {
                 let expected = naive(keys, &active, predicate);
                 prop_assert_eq!(joined.candidates as usize, expected.len());
                 prop_assert_eq!(found, expected);
+            }
+        }
+
+        #[test]
+        fn finds_each_pair_of_lists_once(
+            rows in proptest::collection::vec(
+                (proptest::collection::btree_set(0u64..12, 0..6), 0u32..3, any::<bool>()), 0..30,
+            )
+        ) {
+            let (mut offsets, mut values) = (vec![0u64], Vec::new());
+            for (keys, _, _) in &rows {
+                values.extend(keys.iter().copied());
+                offsets.push(values.len() as u64);
+            }
+            let keys = Keys::lists(&offsets, &values);
+            let active: Vec<bool> = rows.iter().map(|row| row.2).collect();
+            let one_each: Vec<u64> = (0..=rows.len() as u64).collect();
+            let flat: Vec<u32> = rows.iter().map(|row| row.1).collect();
+            let sites = Sites { offsets: &one_each, values: &flat };
+            for predicate in [Predicate::Any, Predicate::SameSite(sites), Predicate::DifferentSite(sites)] {
+                let joined = join(keys, &active, predicate, &Everything);
+                let found: Vec<(u32, u32)> = joined.pairs.iter().map(|pair| (pair.a, pair.b)).collect();
+                prop_assert_eq!(found, naive(keys, &active, predicate));
             }
         }
     }

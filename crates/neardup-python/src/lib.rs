@@ -8,15 +8,25 @@ use pyo3::prelude::*;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod arrays;
+mod chunks;
 mod fingerprints;
 mod pages;
 mod pairs;
+mod postings;
 mod rules;
+mod sketches;
+mod statistics;
+mod terms;
 
 #[pymodule]
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::chunks::{
+        anchored_windows, byte_windows, ending_windows, random_windows, smallest_windows, stepping_windows,
+        stretches, winnowed,
+    };
     #[pymodule_export]
     use crate::fingerprints::{minima, minima_keys, pairs_of_keys, pieces, projections, shingle_sets};
     #[pymodule_export]
@@ -27,7 +37,18 @@ mod _native {
         spanning_forest, term_difference,
     };
     #[pymodule_export]
+    use crate::postings::{build_postings, postlist, query_postings};
+    #[pymodule_export]
     use crate::rules::{join, match_rules};
+    #[pymodule_export]
+    use crate::sketches::{
+        PrefixProfile, group_columns, interval_probability, lexicon_signatures, one_permutation_sketches,
+        packed_minima, projection_codes, tagged_minima, weighted_samples,
+    };
+    #[pymodule_export]
+    use crate::statistics::{NumberTable, Repeats, member_windows, merge_frequencies, repeat_levels};
+    #[pymodule_export]
+    use crate::terms::page_terms;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

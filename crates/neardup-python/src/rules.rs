@@ -3,6 +3,8 @@
 use neardup_core::batch::Shingling;
 use neardup_core::hot::{self, Resolved, Tuning};
 use neardup_core::join::{Buckets, Joined, Keys, Limits, Pair, Predicate, Sites};
+use neardup_core::lanes::{self, AgreeingLanes};
+use neardup_core::prefix::{self, KeyLists};
 use neardup_core::screen::Screened;
 use neardup_core::sets::{Batches, PageTokens, ShingleSets};
 use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Jaccard};
@@ -15,17 +17,48 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::arrays::{TokenLists, detached, flat};
 use crate::pairs::{Column, contiguous, permutation};
 
-/// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits` and `shingles` is there
-/// to verify with; without any, sharing a key is enough.
+/// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits`, `lanes`, `shingles` and
+/// `chunks` is there to verify with; without any, sharing a key is enough.
 #[derive(FromPyObject)]
 pub struct RuleArrays<'py> {
-    keys: PyReadonlyArray2<'py, u64>,
+    /// There unless `chunks` are, which give keys of their own.
+    keys: Option<PyReadonlyArray2<'py, u64>>,
     predicate: String,
     columns: Option<PyReadonlyArray2<'py, u64>>,
     bits: Option<PyReadonlyArray2<'py, u64>>,
+    /// Sketches of lanes, bits of a lane, and how many lanes.
+    lanes: Option<(PyReadonlyArray2<'py, u64>, u32, usize)>,
     /// k, and whether shingles are Rabin fingerprints.
     shingles: Option<(usize, bool)>,
+    /// Chunk sets of all rows, in batches.
+    chunks: Option<Vec<PyArray>>,
     least: f64,
+}
+
+/// What of a rule is made before it can be checked: its chunk sets, and the keys they give.
+#[derive(Default)]
+struct Made {
+    chunks: Vec<TokenLists>,
+    keys: KeyLists,
+}
+
+impl Made {
+    fn new(rule: &RuleArrays<'_>) -> PyResult<Self> {
+        let chunks: Vec<TokenLists> =
+            rule.chunks.iter().flatten().map(TokenLists::new).collect::<PyResult<_>>()?;
+        Ok(Made { chunks, keys: KeyLists::default() })
+    }
+
+    fn batches(&self) -> Batches<'_> {
+        Batches::new(self.chunks.iter().map(TokenLists::lists).collect())
+    }
+
+    /// The keys that two chunk sets of a ratio of `least` have in common, for the rows that take part.
+    fn make_keys(&mut self, rows: &[u32], active: &[bool], least: f64) {
+        let batches = self.batches();
+        let set = |page: usize| if active[page] { batches.get(rows[page] as usize) } else { &[][..] };
+        self.keys = prefix::keys(rows.len(), set, least);
+    }
 }
 
 /// The same, checked.
@@ -39,17 +72,30 @@ enum Evidence<'a> {
     Key,
     Columns(EqualColumns<'a>),
     Bits(AgreeingBits<'a>),
+    Lanes(AgreeingLanes<'a>),
     Shingles(Shingling, f64),
+    Chunks(Tokens<'a>, f64),
 }
 
 impl RuleArrays<'_> {
-    fn checked<'a>(&'a self, sites: Option<Sites<'a>>, pages: usize, tokens: bool) -> PyResult<Spec<'a>> {
+    fn checked<'a>(
+        &'a self,
+        made: &'a Made,
+        chunks: Option<Tokens<'a>>,
+        sites: Option<Sites<'a>>,
+        pages: usize,
+        tokens: bool,
+    ) -> PyResult<Spec<'a>> {
         let rows = |array: &'a PyReadonlyArray2<'_, u64>, what: &str| {
             let (values, width) = flat(array)?;
             one_row_a_page(values.len() / width, pages, what)?;
             Ok::<_, PyErr>((values, width))
         };
-        let (values, width) = rows(&self.keys, "keys")?;
+        let keys = match &self.keys {
+            Some(keys) => rows(keys, "keys").map(|(values, width)| Keys::columns(width, values))?,
+            None if chunks.is_some() => Keys::lists(&made.keys.offsets, &made.keys.values),
+            None => return Err(PyValueError::new_err("a rule needs keys, or chunks with rows")),
+        };
         let predicate = match (self.predicate.as_str(), sites) {
             ("any", _) => Predicate::Any,
             ("same-site", Some(sites)) => Predicate::SameSite(sites),
@@ -66,6 +112,15 @@ impl RuleArrays<'_> {
         } else if let Some(bits) = &self.bits {
             let (values, width) = rows(bits, "bits")?;
             Evidence::Bits(AgreeingBits { width, values, least: self.least as u32 })
+        } else if let Some((lanes, bits, count)) = &self.lanes {
+            let (values, width) = rows(lanes, "lanes")?;
+            let least = self.least as usize;
+            if !matches!(bits, 1 | 2 | 4 | 8) || lanes::width(*count, *bits) != width || least > *count {
+                return Err(PyValueError::new_err("lanes of 1, 2, 4 or 8 bits do not fill the columns"));
+            }
+            Evidence::Lanes(AgreeingLanes { width, values, bits: *bits, lanes: *count, least })
+        } else if let Some(chunks) = chunks {
+            Evidence::Chunks(chunks, self.least)
         } else if let Some((k, rabin)) = self.shingles {
             if k == 0 || !tokens {
                 return Err(PyValueError::new_err("shingles need k of at least 1, and tokens with rows"));
@@ -74,7 +129,7 @@ impl RuleArrays<'_> {
         } else {
             Evidence::Key
         };
-        Ok(Spec { keys: Keys { width, values }, predicate, evidence })
+        Ok(Spec { keys, predicate, evidence })
     }
 }
 
@@ -89,6 +144,16 @@ struct Tokens<'a> {
     rows: &'a [u32],
 }
 
+impl<'a> Tokens<'a> {
+    fn new(batches: &'a Batches<'a>, rows: &'a [u32]) -> PyResult<Self> {
+        let lists = batches.len();
+        if rows.iter().any(|&row| row as usize >= lists) {
+            return Err(PyValueError::new_err("every row must be one of the lists"));
+        }
+        Ok(Tokens { batches, rows })
+    }
+}
+
 impl PageTokens for Tokens<'_> {
     fn with(&self, page: u32, look: &mut dyn FnMut(&[u64])) {
         look(self.batches.get(self.rows[page as usize] as usize));
@@ -100,6 +165,7 @@ enum Verifier<'a> {
     Key(Everything),
     Columns(EqualColumns<'a>),
     Bits(AgreeingBits<'a>),
+    Lanes(AgreeingLanes<'a>),
     Sets(Jaccard<'a>),
 }
 
@@ -109,7 +175,10 @@ impl<'a> Verifier<'a> {
             Evidence::Key => Verifier::Key(Everything),
             Evidence::Columns(columns) => Verifier::Columns(columns),
             Evidence::Bits(bits) => Verifier::Bits(bits),
-            Evidence::Shingles(_, least) => Verifier::Sets(Jaccard { sets, least }),
+            Evidence::Lanes(lanes) => Verifier::Lanes(lanes),
+            Evidence::Shingles(_, least) | Evidence::Chunks(_, least) => {
+                Verifier::Sets(Jaccard { sets, least })
+            }
         }
     }
 
@@ -118,6 +187,7 @@ impl<'a> Verifier<'a> {
             Verifier::Key(verifier) => buckets.join_within(verifier, limits),
             Verifier::Columns(verifier) => buckets.join_within(verifier, limits),
             Verifier::Bits(verifier) => buckets.join_within(verifier, limits),
+            Verifier::Lanes(verifier) => buckets.join_within(verifier, limits),
             Verifier::Sets(verifier) => buckets.join_within(verifier, limits),
         }
     }
@@ -127,6 +197,7 @@ impl<'a> Verifier<'a> {
             Verifier::Key(verifier) => verifier,
             Verifier::Columns(verifier) => verifier,
             Verifier::Bits(verifier) => verifier,
+            Verifier::Lanes(verifier) => verifier,
             Verifier::Sets(verifier) => verifier,
         }
     }
@@ -153,6 +224,10 @@ fn apply(
             (Evidence::Shingles(shingling, _), Some(tokens)) => {
                 ShingleSets::new(Box::new(*tokens), &buckets.members(), *shingling, true)
             }
+            (Evidence::Chunks(chunks, _), _) => {
+                let each = Shingling { k: 1, rabin: false };
+                ShingleSets::new(Box::new(*chunks), &buckets.members(), each, true)
+            }
             _ => ShingleSets::default(),
         })
         .collect();
@@ -170,7 +245,7 @@ fn apply(
 }
 
 /// As many threads as asked for; 0 means one a core.
-fn thread_pool(threads: usize) -> PyResult<ThreadPool> {
+pub fn thread_pool(threads: usize) -> PyResult<ThreadPool> {
     let built = ThreadPoolBuilder::new().num_threads(threads).build();
     built.map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
 }
@@ -204,20 +279,31 @@ fn checked_and_applied(
     };
     let lists: Vec<TokenLists> = tokens.iter().flatten().map(TokenLists::new).collect::<PyResult<_>>()?;
     let batches = Batches::new(lists.iter().map(TokenLists::lists).collect());
-    let tokens = match (&tokens, &rows) {
-        (Some(_), Some(rows)) => {
-            let rows = contiguous(rows)?;
-            one_row_a_page(rows.len(), pages, "rows")?;
-            if rows.iter().any(|&row| row as usize >= batches.len()) {
-                return Err(PyValueError::new_err("every row must be one of the token lists"));
-            }
-            Some(Tokens { batches: &batches, rows })
-        }
-        _ => None,
-    };
-    let specs: Vec<Spec> =
-        rules.iter().map(|rule| rule.checked(sites, pages, tokens.is_some())).collect::<PyResult<_>>()?;
+    let rows = rows.as_ref().map(contiguous).transpose()?;
+    if let Some(rows) = rows {
+        one_row_a_page(rows.len(), pages, "rows")?;
+    }
+    let tokens = tokens.as_ref().and(rows).map(|rows| Tokens::new(&batches, rows)).transpose()?;
     let pool = thread_pool(threads)?;
+    let mut made: Vec<Made> = rules.iter().map(Made::new).collect::<PyResult<_>>()?;
+    for (made, rule) in made.iter_mut().zip(rules).filter(|(_, rule)| rule.chunks.is_some()) {
+        let rows = rows.ok_or_else(|| PyValueError::new_err("chunks need rows"))?;
+        Tokens::new(&made.batches(), rows)?;
+        let least = rule.least;
+        if !(least > 0.0 && least <= 1.0) {
+            return Err(PyValueError::new_err("chunks are compared by a ratio above 0 and at most 1"));
+        }
+        detached(py, || pool.install(|| made.make_keys(rows, active, least)));
+    }
+    let chunks: Vec<Batches> = made.iter().map(Made::batches).collect();
+    let specs: Vec<Spec> = rules
+        .iter()
+        .zip(made.iter().zip(&chunks))
+        .map(|(rule, (made, batches))| {
+            let chunks = rule.chunks.as_ref().and(rows).map(|rows| Tokens { batches, rows });
+            rule.checked(made, chunks, sites, pages, tokens.is_some())
+        })
+        .collect::<PyResult<_>>()?;
     Ok(detached(py, || pool.install(|| apply(&specs, active, tokens, order, limits))))
 }
 
@@ -252,7 +338,16 @@ pub fn join<'py>(
     threads: usize,
 ) -> PyResult<JoinResult<'py>> {
     let shingles = tokens.as_ref().and(rows.as_ref()).map(|_| (k, rabin));
-    let rule = RuleArrays { keys, predicate: predicate.to_owned(), columns, bits, shingles, least };
+    let rule = RuleArrays {
+        keys: Some(keys),
+        predicate: predicate.to_owned(),
+        columns,
+        bits,
+        lanes: None,
+        shingles,
+        chunks: None,
+        least,
+    };
     let order: Vec<u32> = (0..active.len()? as u32).collect();
     let applied = checked_and_applied(
         py,
