@@ -1,7 +1,7 @@
 """The kernels of the Rust core. Arrow arrays for text and lists, NumPy for fixed-width rows; always in batches."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,29 +11,54 @@ __all__ = [
     "FORMAT_VERSION",
     "MIN_TOKENS",
     "UNICODE_VERSION",
+    "NumberTable",
+    "Postings",
+    "PrefixProfile",
+    "Repeats",
     "agreeing_bits",
+    "anchored_windows",
+    "build_postings",
+    "byte_windows",
     "components",
     "count_lines",
     "diameters",
     "direct_removal",
+    "ending_windows",
     "equal_columns",
+    "group_columns",
     "identity_sets",
+    "interval_probability",
     "jaccard",
     "join",
+    "lexicon_signatures",
     "links",
     "match_rules",
+    "member_windows",
+    "merge_frequencies",
     "minima",
     "minima_keys",
+    "one_permutation_sketches",
+    "packed_minima",
+    "page_terms",
     "pairs_of_keys",
     "parse_jsonl",
     "pieces",
+    "projection_codes",
     "projections",
+    "random_windows",
     "read_pages",
+    "repeat_levels",
     "shingle_sets",
     "site_of",
+    "smallest_windows",
     "spanning_forest",
+    "stepping_windows",
+    "stretches",
+    "tagged_minima",
     "term_difference",
     "terms",
+    "weighted_samples",
+    "winnowed",
 ]
 
 FORMAT_VERSION: int
@@ -98,10 +123,10 @@ def join(
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int]: ...
 
 class _Rule(Protocol):
-    """At most one of ``columns``, ``bits`` and ``shingles`` is there to verify with."""
+    """At most one of ``columns``, ``bits``, ``lanes``, ``shingles`` and ``chunks`` is there to verify with."""
 
     @property
-    def keys(self) -> npt.NDArray[np.uint64]: ...
+    def keys(self) -> npt.NDArray[np.uint64] | None: ...
     @property
     def predicate(self) -> str: ...
     @property
@@ -109,7 +134,11 @@ class _Rule(Protocol):
     @property
     def bits(self) -> npt.NDArray[np.uint64] | None: ...
     @property
+    def lanes(self) -> tuple[npt.NDArray[np.uint64], int, int] | None: ...
+    @property
     def shingles(self) -> tuple[int, bool] | None: ...
+    @property
+    def chunks(self) -> list[pa.LargeListArray] | None: ...
     @property
     def least(self) -> float: ...
 
@@ -159,3 +188,115 @@ def direct_removal(
 def identity_sets(
     high: npt.NDArray[np.uint64], low: npt.NDArray[np.uint64], alone: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.uint32]: ...
+
+# Chunk sets: sorted numbers, a list a page.
+
+def winnowed(tokens: pa.LargeListArray, *, n: int, window: int) -> pa.LargeListArray: ...
+def stretches(tokens: pa.LargeListArray, *, modulus: int) -> pa.LargeListArray: ...
+def ending_windows(tokens: pa.LargeListArray, *, n: int, modulus: int) -> pa.LargeListArray: ...
+def stepping_windows(tokens: pa.LargeListArray, *, n: int, step: int) -> pa.LargeListArray: ...
+def random_windows(tokens: pa.LargeListArray, *, n: int, count: int) -> pa.LargeListArray: ...
+def smallest_windows(tokens: pa.LargeListArray, *, n: int, count: int) -> pa.LargeListArray: ...
+def page_terms(
+    content: pa.LargeBinaryArray, html: pa.BooleanArray, charset: pa.StringArray, url: pa.StringArray
+) -> pa.LargeListArray: ...
+def anchored_windows(
+    terms: pa.LargeListArray,
+    *,
+    n: int,
+    prefixes: list[str] | None = None,
+    letters: int = 0,
+    every: int | None = None,
+    most: int | None = None,
+) -> pa.LargeListArray: ...
+def byte_windows(terms: pa.LargeListArray, *, n: int, modulus: int) -> pa.LargeListArray: ...
+
+# Fixed-size fingerprints: a row a page.
+
+def tagged_minima(tokens: pa.LargeListArray, *, k: int, count: int) -> npt.NDArray[np.uint64]: ...
+def packed_minima(tokens: pa.LargeListArray, *, k: int, count: int, bits: int) -> npt.NDArray[np.uint64]: ...
+def one_permutation_sketches(tokens: pa.LargeListArray, *, k: int, count: int) -> npt.NDArray[np.uint64]: ...
+def group_columns(values: npt.NDArray[np.uint64], groups: int) -> npt.NDArray[np.uint64]: ...
+def weighted_samples(
+    tokens: pa.LargeListArray, *, k: int, count: int, pages: int = 0, frequencies: NumberTable | None = None
+) -> npt.NDArray[np.uint64]: ...
+def projection_codes(
+    tokens: pa.LargeListArray, *, codes: int, projections: int, width: float | None = None
+) -> npt.NDArray[np.uint64]: ...
+def interval_probability(distance: float, width: float) -> float: ...
+def lexicon_signatures(
+    tokens: pa.LargeListArray,
+    lexicon: NumberTable,
+    *,
+    unlisted: bool,
+    randomised: int,
+    left_out: float,
+    least: int,
+) -> npt.NDArray[np.uint64]: ...
+
+@final
+class PrefixProfile:
+    def __init__(self, classes: list[tuple[str, float]]) -> None: ...
+    def counts(self, terms: pa.LargeListArray) -> npt.NDArray[np.uint32]: ...
+    def codes(
+        self, terms: pa.LargeListArray, *, schemes: list[list[float]], rarest: float
+    ) -> npt.NDArray[np.uint64]: ...
+
+# Statistics of a collection.
+
+def repeat_levels(n: int) -> list[int]: ...
+
+@final
+class Repeats:
+    def __init__(self, length: int, bits: int) -> None: ...
+    @staticmethod
+    def from_planes(length: int, bits: int, once: npt.NDArray[np.uint64], twice: npt.NDArray[np.uint64]) -> Repeats: ...
+    @property
+    def length(self) -> int: ...
+    @property
+    def bits(self) -> int: ...
+    def planes(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...
+    def count(self, tokens: pa.LargeListArray, before: Repeats | None = None) -> None: ...
+    def merge(self, other: Repeats) -> None: ...
+    def frequencies(self, tokens: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
+
+def merge_frequencies(
+    a: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]], b: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
+
+@final
+class NumberTable:
+    def __init__(self, numbers: npt.NDArray[np.uint64], counts: npt.NDArray[np.uint32] | None = None) -> None: ...
+    def __len__(self) -> int: ...
+    def look_up(self, numbers: npt.NDArray[np.uint64], default: int) -> npt.NDArray[np.uint32]: ...
+
+def member_windows(tokens: pa.LargeListArray, members: NumberTable, *, n: int, inside: bool) -> pa.LargeListArray: ...
+
+# The chunk index.
+
+def build_postings(
+    fingerprints: list[pa.LargeListArray],
+) -> tuple[
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+]: ...
+
+@final
+class Postings:
+    def __init__(
+        self,
+        numbers: npt.NDArray[np.uint64],
+        directory: npt.NDArray[np.uint64],
+        starts: npt.NDArray[np.uint32],
+        pages: npt.NDArray[np.uint32],
+        sizes: npt.NDArray[np.uint32],
+        *,
+        check: bool = True,
+    ) -> None: ...
+    def query(
+        self, queries: pa.LargeListArray, *, least: int, ratio: float = 0.0, threads: int = 0
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
+    def postlist(self, number: int) -> npt.NDArray[np.uint32]: ...

@@ -1,8 +1,9 @@
 //! Keys for pages that must agree in at least κ of k columns: groups of columns, so that no pair is missed.
 //!
-//! Pages that agree in κ of k columns differ in at most k − κ. Cut into k − κ + 1 groups, at least one group has no column
-//! that differs: its hash is the same, and pages that share none need not be looked at. Groups are as even as can be,
-//! and the fewer columns may differ, the longer and the more telling they are. Cost: one multiplication a column.
+//! Pages that agree in κ of k columns differ in at most k − κ. Cut into k − κ + 1 groups, at least one group has no
+//! column that differs: its hash is the same, and pages that share none need not be looked at. Groups are as even as
+//! can be, and the fewer columns may differ, the longer and the more telling they are. Cost: one multiplication a
+//! column.
 
 use crate::format::{SEED_SUPERSHINGLE, splitmix};
 use crate::hash::{fold, mix};

@@ -7,8 +7,8 @@
 //! comparisons and no memory. Buckets are worked on in parallel; the result is sorted, so threads leave no trace.
 //!
 //! Cost: sorting n·w entries, then one verification a candidate pair; pairs that are rejected are never stored. A
-//! bucket of s pages makes s²/2 candidates, so those beyond a [`Limits`] are left, named, to [`crate::hot`]. Buckets are
-//! taken up from the smallest on, in slices, and only between slices is it asked whether a limit is passed: which
+//! bucket of s pages makes s²/2 candidates, so those beyond a [`Limits`] are left, named, to [`crate::hot`]. Buckets
+//! are taken up from the smallest on, in slices, and only between slices is it asked whether a limit is passed: which
 //! buckets are left does not depend on threads.
 
 use std::ops::Range;

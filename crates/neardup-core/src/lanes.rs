@@ -1,10 +1,10 @@
 //! b-bit signatures (Li and König, WWW 2010): of every min-value only b bits.
 //!
-//! Of m min-values b bits each are kept, packed into lanes of 64-bit words: 16 or 32 times less than the values. Where the
-//! values agree, so do the bits; where they differ, the bits agree by chance with probability 2^−b. So of m lanes
-//! m·(J + (1 − J)·2^−b) agree on average, from which J is told. The bits are those of a hash of (function, value), not of
-//! the value itself, whose lowest bits would be those of one shingle under every function. b is 1, 2, 4 or 8. Cost: m / 64·b
-//! words a page; comparing folds the differences of each lane to one bit and counts.
+//! Of m min-values b bits each are kept, packed into lanes of 64-bit words: 16 or 32 times less than the values. Where
+//! the values agree, so do the bits; where they differ, the bits agree by chance with probability 2^−b. So of m lanes
+//! m·(J + (1 − J)·2^−b) agree on average, from which J is told. The bits are those of a hash of (function, value), not
+//! of the value itself, whose lowest bits would be those of one shingle under every function. b is 1, 2, 4 or 8. Cost:
+//! m / 64·b words a page; comparing folds the differences of each lane to one bit and counts.
 
 use crate::format::{SEED_LANES, splitmix};
 use crate::hash::{fold, mix};

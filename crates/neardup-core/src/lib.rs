@@ -4,11 +4,11 @@
 //! ([`terms`], [`unicode`], [`image`]) and hashed to tokens ([`hash`], [`rabin`]), all of it composed in [`page`].
 //! Tokens become shingles ([`shingle`]), min-values, supershingles and band keys ([`minhash`]) and projections
 //! ([`projection`]). The other methods of the taxonomy select chunks ([`chunks`]), count them over the collection
-//! ([`statistics`]), embed the page ([`embeddings`]) or vary min-values ([`one_permutation`], [`lanes`]). Pages that share a
-//! key ([`prefix`] chooses few) are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that very many pages
-//! share are resolved apart ([`hot`], [`screen`]). [`postings`] is the chunk index, to be asked page by page. Accepted pairs make clusters ([`components`],
-//! [`diameter`]) and decide what goes ([`removal`]). [`format`] holds every constant that two runs must share to be
-//! comparable.
+//! ([`statistics`]), embed the page ([`embeddings`]) or vary min-values ([`one_permutation`], [`lanes`]). Pages that
+//! share a key ([`prefix`] chooses few) are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that
+//! very many pages share are resolved apart ([`hot`], [`screen`]). [`postings`] is the chunk index, to be asked page by
+//! page. Accepted pairs make clusters ([`components`], [`diameter`]) and decide what goes ([`removal`]). [`format`]
+//! holds every constant that two runs must share to be comparable.
 
 pub mod ascii;
 pub mod batch;

@@ -1,8 +1,8 @@
 //! One-permutation hashing with optimal densification (Li, Owen and Zhang, NIPS 2012; Shrivastava, ICML 2017).
 //!
 //! One hash function instead of k: a shingle's hash says which of k bins it falls into and its value there; a bin keeps
-//! the smallest. A bin that stays empty borrows from a full one, chosen by a hash of (bin, attempt) alone, tried until a
-//! full one is met: so two pages whose bin is empty choose alike as far as their full bins agree, and each of the k
+//! the smallest. A bin that stays empty borrows from a full one, chosen by a hash of (bin, attempt) alone, tried until
+//! a full one is met: so two pages whose bin is empty choose alike as far as their full bins agree, and each of the k
 //! numbers agrees with probability equal to the Jaccard similarity, with the smallest variance a densification can have
 //! (Shrivastava, Theorem 1). Cost: one multiplication a shingle, then k; against k a shingle for min-values.
 

@@ -4,8 +4,8 @@
 //! All numbers are put in one order. Two sets with |A ∩ B| / |A ∪ B| ≥ t share at least ⌈t·|A|⌉ and ⌈t·|B|⌉ numbers, so
 //! among the first |A| − ⌈t·|A|⌉ + 1 of A and the first |B| − ⌈t·|B|⌉ + 1 of B at least one is the same: these are the
 //! keys, and no pair is missed. The order is by how many pages have a number, the rarest first, so that keys are
-//! shared by few; numbers of one page only come first of all and make no candidate. Cost: a sort of all numbers once, and
-//! of each page's; a share of about 1 − t of the numbers become keys.
+//! shared by few; numbers of one page only come first of all and make no candidate. Cost: a sort of all numbers once,
+//! and of each page's; a share of about 1 − t of the numbers become keys.
 
 use rayon::prelude::*;
 

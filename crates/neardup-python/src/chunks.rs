@@ -106,8 +106,8 @@ pub fn smallest_windows(py: Python<'_>, tokens: PyArray, n: usize, count: usize)
     lists(py, made)
 }
 
-/// The windows of n terms whose first begins with an anchor: one of `prefixes`; or, with `letters`, a prefix that is one
-/// in `every`, or one that at most `most` terms of the page have.
+/// The windows of n terms whose first begins with an anchor: one of `prefixes`; or, with `letters`, a prefix that is
+/// one in `every`, or one that at most `most` terms of the page have.
 #[pyfunction]
 #[pyo3(signature = (terms, *, n, prefixes=None, letters=0, every=None, most=None))]
 pub fn anchored_windows(

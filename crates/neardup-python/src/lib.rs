@@ -37,7 +37,7 @@ mod _native {
         spanning_forest, term_difference,
     };
     #[pymodule_export]
-    use crate::postings::{build_postings, postlist, query_postings};
+    use crate::postings::{Postings, build_postings};
     #[pymodule_export]
     use crate::rules::{join, match_rules};
     #[pymodule_export]

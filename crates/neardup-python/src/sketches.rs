@@ -169,6 +169,7 @@ pub fn lexicon_signatures<'py>(
 
 /// Classes of first characters and their shares in a language, ready for use.
 #[pyclass(frozen, module = "neardup._native")]
+#[derive(Debug)]
 pub struct PrefixProfile(Profile);
 
 #[pymethods]

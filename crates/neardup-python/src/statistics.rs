@@ -20,6 +20,7 @@ pub fn repeat_levels(n: usize) -> Vec<usize> {
 
 /// Counters of one level of SPEX; threads may count into it at the same time.
 #[pyclass(frozen, module = "neardup._native")]
+#[derive(Debug)]
 pub struct Repeats(repeats::Repeats);
 
 #[pymethods]
@@ -120,6 +121,7 @@ pub fn merge_frequencies<'py>(
 
 /// Ascending numbers, with a count each where there are any, ready to be looked up.
 #[pyclass(frozen, module = "neardup._native")]
+#[derive(Debug)]
 pub struct NumberTable {
     numbers: Vec<u64>,
     counts: Vec<u32>,
@@ -128,7 +130,7 @@ pub struct NumberTable {
 
 impl NumberTable {
     pub fn numbers(&self) -> Numbers<'_> {
-        Numbers::new(&self.numbers, &self.directory).expect("a directory made for these numbers")
+        Numbers::trusted(&self.numbers, &self.directory)
     }
 
     /// One for each number.

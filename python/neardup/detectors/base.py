@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from neardup.detectors.rules import ExactJaccard, Rule
 from neardup.errors import SpecError
-from neardup.fingerprints import Fingerprint
+from neardup.fingerprints import AnyFingerprint, Statistical
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,16 @@ class Detector:
     source: ClassVar[str]
     #: What it costs in time and space a page.
     cost: ClassVar[str]
+    #: The similarity that ``acceptance`` is about.
+    measure: ClassVar[str] = "Jaccard similarity"
 
     def rules(self) -> tuple[Rule, ...]:
         """The union of these finds the pairs."""
         raise NotImplementedError
 
-    def fingerprints(self) -> tuple[Fingerprint, ...]:
+    def fingerprints(self) -> tuple[AnyFingerprint, ...]:
         """Everything to be computed of every page, each once."""
-        needed: dict[Fingerprint, None] = {}
+        needed: dict[AnyFingerprint, None] = {}
         for rule in self.rules():
             needed.update(dict.fromkeys(rule.fingerprints()))
         return tuple(needed)
@@ -40,6 +42,23 @@ class Detector:
     def needs_tokens(self) -> bool:
         """Whether verifying needs the pages' tokens, beyond their fingerprints."""
         return any(isinstance(rule.verify, ExactJaccard) for rule in self.rules())
+
+    def keeps_tokens(self) -> bool:
+        """Whether tokens are needed after a page was read: for verifying, or for statistics of the collection."""
+        return self.needs_tokens() or bool(self.counted())
+
+    def counted(self) -> tuple[int, ...]:
+        """The lengths of chunks whose frequencies in the collection are needed first; none for most."""
+        lengths = {kind.counted for kind in self.fingerprints() if isinstance(kind, Statistical)}
+        return tuple(sorted(lengths))
+
+    def acceptance(self, similarity: float) -> float | None:
+        """P(a pair is accepted), given its similarity as ``measure`` has it; None where no closed form is known."""
+        return None
+
+    def as_used(self) -> tuple[str, str, str]:
+        """For the table of methods: tokens of a chunk (n), numbers of a fingerprint (k), and what must be shared."""
+        return ("–", "–", "–")
 
     def parameters(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

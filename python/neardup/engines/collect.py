@@ -21,14 +21,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.detectors import Detector
+from neardup.engines import fingerprinting
 from neardup.engines.links import count_links, page_links
-from neardup.engines.parts import KEPT, Part, Tally, fixed_width_column, fixed_width_values, numbers
+from neardup.engines.parts import KEPT, Part, Tally, fixed_width_values, numbers
 from neardup.engines.progress import Progress
 from neardup.engines.scratch import TOKENS, Scratch
 from neardup.engines.settings import Settings
 from neardup.engines.store import PartStore
 from neardup.errors import InputError
-from neardup.fingerprints import Fingerprint, FixedWidth
+from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
 from neardup.sources import Chunk, Source
 from neardup.text import read
 
@@ -38,10 +39,11 @@ class Collection:
     """Every page of the input, in input order, without its text. What is asked for is read when it is asked for."""
 
     store: PartStore
-    kinds: tuple[Fingerprint, ...]
+    kinds: tuple[Fingerprint | ChunkSets, ...]
     count: int
     tally: Tally
-    _fingerprints: dict[Fingerprint, FixedWidth] = field(default_factory=dict, repr=False)
+    _fingerprints: dict[AnyFingerprint, FixedWidth] = field(default_factory=dict, repr=False)
+    _chunk_sets: dict[AnyFingerprint, list[pa.LargeListArray]] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> pa.ChunkedArray:
         """One of ``KEPT``, or ``title``, ``site`` or ``tokens`` (how many), of all pages."""
@@ -57,12 +59,29 @@ class Collection:
         batches = list(self.store.columns(["identity_high", "identity_low"]))
         return numbers(batches, "identity_high"), numbers(batches, "identity_low")
 
-    def fingerprint(self, kind: Fingerprint) -> FixedWidth:
+    def fingerprint(self, kind: AnyFingerprint) -> FixedWidth:
         """A fingerprint of all pages, a row a page; asked for by several rules, put together once."""
         if kind not in self._fingerprints:
-            name = f"fingerprint_{self.kinds.index(kind)}"
+            name = f"fingerprint_{self._place(kind)}"
             self._fingerprints[kind] = fixed_width_values(list(self.store.columns([name])), name)
         return self._fingerprints[kind]
+
+    def chunk_sets(self, kind: AnyFingerprint) -> list[pa.LargeListArray]:
+        """A fingerprint of all pages whose size follows the page, in batches."""
+        if kind not in self._chunk_sets:
+            name = f"fingerprint_{self._place(kind)}"
+            self._chunk_sets[kind] = [batch.column(0) for batch in self.store.columns([name])]
+        return self._chunk_sets[kind]
+
+    def _place(self, kind: AnyFingerprint) -> int:
+        return next(place for place, known in enumerate(self.kinds) if known == kind)
+
+    def add_fingerprint(self, kind: AnyFingerprint, batches: list[FixedWidth] | list[pa.LargeListArray]) -> None:
+        """Takes a fingerprint of all pages that could not be computed as they were read."""
+        if isinstance(batches[0], np.ndarray):
+            self._fingerprints[kind] = np.concatenate(batches)
+        else:
+            self._chunk_sets[kind] = batches
 
     def token_lists(self) -> list[pa.LargeListArray]:
         """The tokens themselves, in batches; there where the detector verifies with them."""
@@ -82,10 +101,10 @@ class _Worker:
 
     detector: Detector
     settings: Settings
-    fingerprints: tuple[Fingerprint, ...] = field(init=False)
+    fingerprints: tuple[Fingerprint | ChunkSets, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.fingerprints = self.detector.fingerprints()
+        self.fingerprints = fingerprinting.at_once(self.detector.fingerprints())
 
     def __call__(self, chunk: Chunk) -> Part:
         loaded = chunk.load()
@@ -97,9 +116,9 @@ class _Worker:
         columns["tokens"] = pc.list_value_length(tokens)
         columns["identity_high"] = pa.array(page_tokens.identity_high)
         columns["identity_low"] = pa.array(page_tokens.identity_low)
-        for number, fingerprint in enumerate(self.fingerprints):
-            columns[f"fingerprint_{number}"] = fixed_width_column(fingerprint.compute(tokens))
-        if self.detector.needs_tokens():
+        for number, values in enumerate(fingerprinting.columns(self.fingerprints, tokens, pages)):
+            columns[f"fingerprint_{number}"] = values
+        if self.detector.keeps_tokens():
             columns[TOKENS] = tokens
         if self.settings.keep == "most-linked":
             columns["own_url"], columns["links"] = page_links(pages)

@@ -11,7 +11,14 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import AgreeingBits, AgreeingColumns, ExactJaccard
+from neardup.detectors.rules import (
+    AgreeingBits,
+    AgreeingColumns,
+    AgreeingLanes,
+    ExactJaccard,
+    RarestChunks,
+    SharedRatio,
+)
 from neardup.engines.collect import Collection
 from neardup.engines.settings import Settings
 from neardup.fingerprints import FixedWidth, Projection, Supershingles
@@ -124,23 +131,33 @@ _Pairs = tuple[Rows, Rows, npt.NDArray[np.float64]]
 class _RuleArrays:
     """A rule as the native module takes it."""
 
-    keys: FixedWidth
+    #: There unless chunk sets are, whose rarest members are the keys.
+    keys: FixedWidth | None
     predicate: str
     columns: FixedWidth | None
     bits: FixedWidth | None
+    #: Sketches, bits of a lane, and how many lanes.
+    lanes: tuple[FixedWidth, int, int] | None
     #: k, and whether shingles are Rabin fingerprints.
     shingles: tuple[int, bool] | None
+    #: Of all pages, in batches.
+    chunks: list[pa.LargeListArray] | None
     least: float
 
 
 def _arrays(rule: Rule, collection: Collection, first: Rows) -> _RuleArrays:
-    verify = rule.verify
+    verify, keys = rule.verify, rule.keys
+    lanes = None
+    if isinstance(verify, AgreeingLanes):
+        lanes = (collection.fingerprint(verify.fingerprint)[first], verify.fingerprint.bits, verify.fingerprint.m)
     return _RuleArrays(
-        keys=rule.keys.of(collection.fingerprint(rule.keys.fingerprint)[first]),
+        keys=None if isinstance(keys, RarestChunks) else keys.of(collection.fingerprint(keys.fingerprint)[first]),
         predicate=rule.predicate,
         columns=collection.fingerprint(verify.fingerprint)[first] if isinstance(verify, AgreeingColumns) else None,
         bits=collection.fingerprint(verify.fingerprint)[first] if isinstance(verify, AgreeingBits) else None,
+        lanes=lanes,
         shingles=(verify.k, verify.rabin) if isinstance(verify, ExactJaccard) else None,
+        chunks=collection.chunk_sets(verify.fingerprint) if isinstance(verify, SharedRatio) else None,
         least=verify.least,
     )
 

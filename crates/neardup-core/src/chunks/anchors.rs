@@ -1,10 +1,10 @@
 //! Prefix anchors (Manber, USENIX 1994; Heintze, USENIX-EC 1996): a chunk is selected by how its first word begins.
 //!
 //! *Manber*: chunks that start with a particular prefix. The prefixes are given, or, so that no language must be known,
-//! one in `every` of all prefixes of so many letters is taken, by a hash: the same ones on every page. *Heintze*: chunks
-//! that start with a prefix which is infrequent on the page: one that at most `most` of its words begin with. Either
-//! looks at a chunk's first letters alone, so a chunk that two pages share is selected on both or on neither (Manber),
-//! or nearly so (Heintze: the other words of the page decide as well). Cost: O(words).
+//! one in `every` of all prefixes of so many letters is taken, by a hash: the same ones on every page. *Heintze*:
+//! chunks that start with a prefix which is infrequent on the page: one that at most `most` of its words begin with.
+//! Either looks at a chunk's first letters alone, so a chunk that two pages share is selected on both or on neither
+//! (Manber), or nearly so (Heintze: the other words of the page decide as well). Cost: O(words).
 
 use std::collections::HashMap;
 

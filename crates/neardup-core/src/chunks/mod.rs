@@ -1,6 +1,6 @@
 //! Chunks of a page and which of them are its fingerprint: the selection heuristics of Potthast & Stein's Table 1, one
-//! file an idea. A chunk is a window of n tokens ([`crate::shingle`]) or a stretch between breakpoints; what is selected
-//! is a set of 64-bit numbers, sorted, that two pages are compared by.
+//! file an idea. A chunk is a window of n tokens ([`crate::shingle`]) or a stretch between breakpoints; what is
+//! selected is a set of 64-bit numbers, sorted, that two pages are compared by.
 
 pub mod anchors;
 pub mod breakpoints;

@@ -1,10 +1,10 @@
 //! Chunks selected without regard to what they say: one of a sliding window, and at random (Potthast & Stein, Table 1).
 //!
-//! *One of a sliding window*: the chunks that start at every m-th word. One inserted word shifts all that follow, so two
-//! pages share what is before the first change, and little more: the method's known weakness, kept as a yardstick.
-//! *Random*: k of the page's distinct chunks, drawn without replacement. The generator is seeded by the page's own tokens,
-//! so that the same page gives the same choice wherever it is read, while different pages draw independently: of c chunks
-//! that two pages of C chunks each share, c·(k/C)² are expected to be drawn on both. Cost: O(words).
+//! *One of a sliding window*: the chunks that start at every m-th word. One inserted word shifts all that follow, so
+//! two pages share what is before the first change, and little more: the method's known weakness, kept as a yardstick.
+//! *Random*: k of the page's distinct chunks, drawn without replacement. The generator is seeded by the page's own
+//! tokens, so that the same page gives the same choice wherever it is read, while different pages draw independently:
+//! of c chunks that two pages of C chunks each share, c·(k/C)² are expected to be drawn on both. Cost: O(words).
 
 use crate::batch::Shingling;
 use crate::format::{SEED_RANDOM, splitmix};

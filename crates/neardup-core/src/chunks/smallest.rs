@@ -1,5 +1,5 @@
-//! Shingling by the k smallest (Broder 1997, 2000): of a page's chunks the k with the smallest numbers, each page by the
-//! same random order.
+//! Shingling by the k smallest (Broder 1997, 2000): of a page's chunks the k with the smallest numbers, each page by
+//! the same random order.
 //!
 //! The k smallest of the *union* of two pages are a random sample of it, and both pages know which of these are theirs:
 //! the share of them that stands on both estimates the Jaccard similarity without bias ([`estimate`]). One order serves

@@ -1,10 +1,10 @@
 //! Winnowing (Schleimer, Wilkerson and Aiken, SIGMOD 2003): of every w consecutive chunks the smallest is selected.
 //!
 //! Chunks are windows of n tokens; in each window of w chunks the smallest number is selected, the rightmost of equal
-//! ones. *Guarantee* (their Theorem 1): a run of w + n − 1 tokens that two pages have in common contains a whole window,
-//! and what is selected in it depends on it alone, so the pages share a number. *Density* (their Lemma 1): of random
-//! chunks a share of 2 / (w + 1) is selected. A page of fewer than w chunks is one window. Cost: O(tokens), each chunk
-//! enters and leaves a queue once.
+//! ones. *Guarantee* (their Theorem 1): a run of w + n − 1 tokens that two pages have in common contains a whole
+//! window, and what is selected in it depends on it alone, so the pages share a number. *Density* (their Lemma 1): of
+//! random chunks a share of 2 / (w + 1) is selected. A page of fewer than w chunks is one window. Cost: O(tokens), each
+//! chunk enters and leaves a queue once.
 
 use std::collections::VecDeque;
 

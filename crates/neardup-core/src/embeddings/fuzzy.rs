@@ -1,13 +1,13 @@
 //! Fuzzy fingerprinting (Stein, I-KNOW 2005; Stein and Meyer zu Eissen 2006): how far a page's words deviate from the
 //! language in what they begin with.
 //!
-//! Words fall into *prefix classes*, by their first character: the classes a profile names (for an alphabet, one a letter),
-//! and for any other character one of them by a hash (for scripts of thousands of characters that is all there is). The
-//! share of each class on the page is compared with its share in the language, a reference *profile* counted from text.
-//! The relative deviation is made fuzzy: it counts only as one of a few intervals, cut differently by each of several
-//! *schemes*. A scheme's number is the code of all its intervals; pages that agree in one scheme are duplicates. So small
-//! deviations in wording leave the numbers as they are unless a class crosses a cut in every scheme.
-//! Cost: one look-up a word; as many numbers a page as schemes.
+//! Words fall into *prefix classes*, by their first character: the classes a profile names (for an alphabet, one a
+//! letter), and for any other character one of them by a hash (for scripts of thousands of characters that is all there
+//! is). The share of each class on the page is compared with its share in the language, a reference *profile* counted
+//! from text. The relative deviation is made fuzzy: it counts only as one of a few intervals, cut differently by each
+//! of several *schemes*. A scheme's number is the code of all its intervals; pages that agree in one scheme are
+//! duplicates. So small deviations in wording leave the numbers as they are unless a class crosses a cut in every
+//! scheme. Cost: one look-up a word; as many numbers a page as schemes.
 
 use crate::chunks::texts::{PageTerms, prefix};
 use crate::format::{SEED_FUZZY, splitmix};
@@ -77,9 +77,9 @@ impl Profile {
         }
     }
 
-    /// Writes one number for each scheme, tagged with its place. A scheme is the cuts between its intervals, ascending, as
-    /// relative deviations: −1 means that a class does not occur, 0 that it is as frequent as expected. Classes whose
-    /// expected share is below `rarest` are left out: their few words are chance.
+    /// Writes one number for each scheme, tagged with its place. A scheme is the cuts between its intervals, ascending,
+    /// as relative deviations: −1 means that a class does not occur, 0 that it is as frequent as expected. Classes
+    /// whose expected share is below `rarest` are left out: their few words are chance.
     pub fn codes(&self, counts: &[u32], schemes: &[Vec<f64>], rarest: f64, out: &mut [u64]) {
         const FACTOR: u64 = splitmix(SEED_FUZZY, u64::MAX - 1) | 1;
         let total = counts.iter().map(|&count| u64::from(count)).sum::<u64>().max(1) as f64;

@@ -1,8 +1,9 @@
 //! Random real numbers that are the same on every machine.
 //!
 //! The logarithm of a platform's library may differ in its last bit from another's; here it is made of additions,
-//! multiplications and divisions only, which IEEE 754 defines to the bit: the exponent is taken off, and the rest of the
-//! number, between √½ and √2, goes through the series of the inverse hyperbolic tangent, whose terms shrink by 34 each.
+//! multiplications and divisions only, which IEEE 754 defines to the bit: the exponent is taken off, and the rest of
+//! the number, between √½ and √2, goes through the series of the inverse hyperbolic tangent, whose terms shrink by 34
+//! each.
 
 /// ln 2, to the last bit.
 const LN_2: f64 = std::f64::consts::LN_2;

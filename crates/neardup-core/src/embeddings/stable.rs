@@ -1,15 +1,15 @@
-//! Locality-sensitive hashing by random projections: p-stable (Datar et al., SCG 2004) and random hyperplanes (Charikar,
-//! STOC 2002).
+//! Locality-sensitive hashing by random projections: p-stable (Datar et al., SCG 2004) and random hyperplanes
+//! (Charikar, STOC 2002).
 //!
-//! A page is its vector of term frequencies, scaled to length 1. Every term has a normal draw for each projection, so the
-//! scalar product of the page with a random vector is normal (2-stable), and the difference of two pages' products is a
-//! normal draw times their distance. *p-stable*: the product, shifted by a random offset, is cut into intervals of width
-//! w; *hyperplanes*: its sign is taken. Of r such results one code is made, and k codes are the fingerprint.
-//! Two pages at distance d fall into one interval with probability 1 − 2Φ(−w/d) − 2d/(√(2π)·w)·(1 − e^(−w²/2d²)); their
+//! A page is its vector of term frequencies, scaled to length 1. Every term has a normal draw for each projection, so
+//! the scalar product of the page with a random vector is normal (2-stable), and the difference of two pages' products
+//! is a normal draw times their distance. *p-stable*: the product, shifted by a random offset, is cut into intervals of
+//! width w; *hyperplanes*: its sign is taken. Of r such results one code is made, and k codes are the fingerprint. Two
+//! pages at distance d fall into one interval with probability 1 − 2Φ(−w/d) − 2d/(√(2π)·w)·(1 − e^(−w²/2d²)); their
 //! signs agree with probability 1 − θ/π.
 //!
-//! Draws come from a table of 2¹⁶, as whole multiples of 2⁻¹⁶, and are added as whole numbers: sums are exact, the same in
-//! any order and on any machine. Cost: k·r additions a token; 8 bytes a code.
+//! Draws come from a table of 2¹⁶, as whole multiples of 2⁻¹⁶, and are added as whole numbers: sums are exact, the same
+//! in any order and on any machine. Cost: k·r additions a token; 8 bytes a code.
 
 use std::sync::OnceLock;
 

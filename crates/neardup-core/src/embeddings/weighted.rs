@@ -1,10 +1,10 @@
 //! Weighted MinHash by improved consistent weighted sampling (Ioffe, ICDM 2010).
 //!
-//! A page is a set of elements with weights w ≥ 0 (term frequencies, or tf·idf). Each of m functions samples one element
-//! and a level of its weight, so that two pages agree in one sample with probability Σ min(w, w') / Σ max(w, w'): the
-//! weighted Jaccard similarity, exactly, for any real weights. For function i and element x let r and c be draws of
-//! Gamma(2, 1) and β of Uniform(0, 1), functions of (i, x) alone; t = ⌊ln w / r + β⌋, ln y = r·(t − β), and
-//! ln a = ln c − ln y − r; the element with the smallest a is the sample, (x, t) its name.
+//! A page is a set of elements with weights w ≥ 0 (term frequencies, or tf·idf). Each of m functions samples one
+//! element and a level of its weight, so that two pages agree in one sample with probability Σ min(w, w') / Σ max(w,
+//! w'): the weighted Jaccard similarity, exactly, for any real weights. For function i and element x let r and c be
+//! draws of Gamma(2, 1) and β of Uniform(0, 1), functions of (i, x) alone; t = ⌊ln w / r + β⌋, ln y = r·(t − β), and ln
+//! a = ln c − ln y − r; the element with the smallest a is the sample, (x, t) its name.
 //!
 //! Rejected: repeating elements by whole weights (tf·idf is no whole number), and leaving out t (Li 2015), which is no
 //! longer exact. Cost: three logarithms ([`crate::embeddings::reals`]) an element and function, in vector registers.
@@ -60,8 +60,8 @@ impl Sampler {
         Sampler { count, seeds: seeds.collect() }
     }
 
-    /// Writes the samples of a page of `tokens` whose elements are given. A page without elements (of terms that every page
-    /// has) has nothing to be told by: its numbers are those of its token sequence, which no other page has.
+    /// Writes the samples of a page of `tokens` whose elements are given. A page without elements (of terms that every
+    /// page has) has nothing to be told by: its numbers are those of its token sequence, which no other page has.
     pub fn page(&self, tokens: &[u64], elements: &[(u64, f64)], out: &mut [u64]) {
         if elements.is_empty() {
             let own = identity(tokens) as u64;

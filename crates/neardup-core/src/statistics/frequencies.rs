@@ -1,8 +1,9 @@
 //! Document frequencies: of each chunk, how many pages have it, exactly.
 //!
-//! A batch of pages becomes sorted numbers with counts; two such lists merge into one. Both do the same whatever the cut
-//! into batches or partitions and whatever the order. Chunks that the last level of SPEX ([`crate::statistics::repeats`])
-//! shows to stand in one page only never get here, so memory is that of chunks that repeat. Cost: a sort a batch.
+//! A batch of pages becomes sorted numbers with counts; two such lists merge into one. Both do the same whatever the
+//! cut into batches or partitions and whatever the order. Chunks that the last level of SPEX
+//! ([`crate::statistics::repeats`]) shows to stand in one page only never get here, so memory is that of chunks that
+//! repeat. Cost: a sort a batch.
 
 use crate::batch::Lists;
 use crate::statistics::repeats::{Buffers, Repeats, repeating};

@@ -1,10 +1,10 @@
 //! I-Match (Chowdhury et al., TOIS 2002) and its randomised lexicons (Kołcz, Chowdhury and Alspector, KDD 2004).
 //!
-//! A *lexicon* holds the terms of middling frequency. A page's signature is one hash of the set of its terms that stand in
-//! the lexicon: pages that differ in other terms only, or in the order or number of terms, have the same. One term more or
-//! less changes the signature; so further lexicons are made by leaving a random share of the terms out, and pages are
-//! duplicates if any of the signatures agree: a difference of d lexicon terms is forgiven by one such lexicon with
-//! probability share^d, by one of r with 1 − (1 − share^d)^r (and the full lexicon never).
+//! A *lexicon* holds the terms of middling frequency. A page's signature is one hash of the set of its terms that stand
+//! in the lexicon: pages that differ in other terms only, or in the order or number of terms, have the same. One term
+//! more or less changes the signature; so further lexicons are made by leaving a random share of the terms out, and
+//! pages are duplicates if any of the signatures agree: a difference of d lexicon terms is forgiven by one such lexicon
+//! with probability share^d, by one of r with 1 − (1 − share^d)^r (and the full lexicon never).
 //!
 //! A page with fewer than `least` terms in the lexicon has too little to be told by: its signature is that of its whole
 //! token sequence, which no other page has. Cost: one look-up a distinct term, one coin a term and lexicon.

@@ -1,8 +1,8 @@
 //! Looking up a number among many sorted ones.
 //!
-//! The numbers are hashes, so they lie evenly: a *directory* says where each stretch of equal highest bits begins, about
-//! eight numbers to a stretch, and a short search finishes. Numbers that do not lie evenly cost a longer search, no
-//! more. Cost: two look-ups into memory a number, half a byte of directory for each.
+//! The numbers are hashes, so they lie evenly: a *directory* says where each stretch of equal highest bits begins,
+//! about eight numbers to a stretch, and a short search finishes. Numbers that do not lie evenly cost a longer search,
+//! no more. Cost: two look-ups into memory a number, half a byte of directory for each.
 
 /// How many of the highest bits the directory for so many numbers tells apart.
 pub fn directory_bits(count: usize) -> u32 {
@@ -47,6 +47,12 @@ impl<'a> Numbers<'a> {
             && directory.last() == Some(&(numbers.len() as u64))
             && directory.windows(2).all(|pair| pair[0] <= pair[1]);
         fits.then_some(Numbers { numbers, directory, bits })
+    }
+
+    /// The same without looking: for a directory that was checked before. If it does not fit after all, `find` may
+    /// panic, or not find what is there.
+    pub fn trusted(numbers: &'a [u64], directory: &'a [u64]) -> Self {
+        Numbers { numbers, directory, bits: directory_bits(numbers.len()) }
     }
 
     /// The place of a number.

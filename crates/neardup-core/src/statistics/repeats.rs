@@ -1,14 +1,14 @@
 //! SPEX (Bernstein and Zobel, SPIRE 2004): which chunks occur in two pages or more, found with little memory.
 //!
 //! A chunk can repeat only if all its parts do. So lengths grow, level by level: at each a table of hashed counters
-//! (none, one, several pages) counts those chunks whose two parts of the level before repeat, and nothing else. Counters
-//! that several chunks share claim too much, never too little: the method is *lossless*. Lengths double here (1, 2, 4 …
-//! n) where the paper adds one, as a chunk of length l is covered by two of length ⌈l/2⌉; and a last exact count
-//! ([`crate::statistics::frequencies`]) of what is left makes the answer exact, whatever the size of the table.
+//! (none, one, several pages) counts those chunks whose two parts of the level before repeat, and nothing else.
+//! Counters that several chunks share claim too much, never too little: the method is *lossless*. Lengths double here
+//! (1, 2, 4 … n) where the paper adds one, as a chunk of length l is covered by two of length ⌈l/2⌉; and a last exact
+//! count ([`crate::statistics::frequencies`]) of what is left makes the answer exact, whatever the size of the table.
 //!
-//! A counter is a bit in each of two planes: `once`, `twice`. A page sets its chunks' bits in `once`, and in `twice` where
-//! it finds them set: which bits are set in the end depends on no order, so threads and partitions may share the work
-//! ([`Repeats::merge`]). Cost: one look-up and one update a token and level; two bits a counter.
+//! A counter is a bit in each of two planes: `once`, `twice`. A page sets its chunks' bits in `once`, and in `twice`
+//! where it finds them set: which bits are set in the end depends on no order, so threads and partitions may share the
+//! work ([`Repeats::merge`]). Cost: one look-up and one update a token and level; two bits a counter.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,0 +1,32 @@
+"""All fingerprints of a batch of pages: those of tokens, and those of terms, which are read only if one asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.engines.parts import fixed_width_column
+from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, OfTerms, Statistical
+from neardup.text import term_lists
+
+
+def at_once(kinds: Sequence[AnyFingerprint]) -> tuple[Fingerprint | ChunkSets, ...]:
+    """Those that a page alone decides."""
+    return tuple(kind for kind in kinds if not isinstance(kind, Statistical))
+
+
+def after_all(kinds: Sequence[AnyFingerprint]) -> tuple[Statistical, ...]:
+    """Those that wait for statistics of the collection."""
+    return tuple(kind for kind in kinds if isinstance(kind, Statistical))
+
+
+def columns(
+    kinds: Sequence[Fingerprint | ChunkSets], tokens: pa.LargeListArray, pages: pa.RecordBatch
+) -> Iterator[pa.Array]:
+    """The fingerprints of the pages, a column each."""
+    terms = term_lists(pages) if any(isinstance(kind, OfTerms) for kind in kinds) else None
+    for kind in kinds:
+        values = kind.compute(terms if isinstance(kind, OfTerms) else tokens)
+        yield fixed_width_column(values) if isinstance(values, np.ndarray) else values
