@@ -2,8 +2,8 @@
 
     python tools/fuzzy_profiles.py LANGUAGE ALPHABET ORIGIN FILE…
 
-FILE… are inputs as ``neardup dedup`` takes them; ALPHABET is latin, cyrillic or hashed; ORIGIN says whose text it is and
-under what terms, and is stored with the profile. Every page counts once, so give one version of each text.
+FILE… are inputs as ``neardup dedup`` takes them; ALPHABET is latin, cyrillic or hashed; ORIGIN says whose text it is
+and under what terms, and is stored with the profile. Every page counts once, so give one version of each text.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class BBitMinHash(Detector):
         return math.ceil(self.m * self._agreeing(self.threshold) - 1e-9)
 
     def _agreeing(self, similarity: float) -> float:
-        return similarity + (1 - similarity) / 2**self.b
+        return similarity + (1 - similarity) / (1 << self.b)
 
     def rules(self) -> tuple[Rule, ...]:
         bands = Bands(k=self.n, bands=self.plan.bands, rows=self.plan.rows)

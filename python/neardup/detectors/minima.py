@@ -19,7 +19,7 @@ class ShinglingFunctions(SharesColumns):
     missed.
 
     >>> round(ShinglingFunctions().acceptance(0.6), 3)
-    0.989
+    0.991
     """
 
     n: int = 5

@@ -15,17 +15,18 @@ from neardup.fingerprints import RepeatedChunks
 class Spex(SharesRatio):
     """Pages whose ``n``-word chunks that other pages have too share ``ratio`` of their union.
 
-    A first pass finds exactly the chunks that at least two pages (identity sets) have.
+    A first pass finds exactly the chunks that at least two pages (identity sets) have. What a page has alone is not
+    counted at all, so the ratio must be higher than elsewhere: pages that share a template share most of what is left.
 
     >>> Spex().counted()
     (8,)
     """
 
     n: int = 8
-    ratio: float = 0.5
+    ratio: float = 0.8
 
     name: ClassVar[str] = "spex"
-    summary: ClassVar[str] = "word n-grams that at least two pages have: at least 0.5 shared"
+    summary: ClassVar[str] = "word n-grams that at least two pages have: at least 0.8 shared"
     source: ClassVar[str] = "Bernstein & Zobel 2004"
     cost: ClassVar[str] = "a first pass of several rounds over the tokens; 8 bytes a repeated chunk"
 

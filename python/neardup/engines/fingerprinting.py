@@ -1,4 +1,4 @@
-"""All fingerprints of a batch of pages: those of tokens, and those of terms, which are read only if one asks for them."""
+"""All fingerprints of a batch of pages: those of tokens; and those of terms, which are read only if asked for."""
 
 from __future__ import annotations
 

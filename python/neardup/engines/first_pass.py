@@ -42,9 +42,7 @@ def count(collection: Collection, lengths: tuple[int, ...], settings: Settings) 
     """The pass itself: every round over all pages, with all threads."""
     counted = _counted(collection, settings.reading.min_tokens)
     tokens = int(collection.column("tokens").to_numpy()[counted].sum())
-    step: StatisticsRound | CollectionStatistics = start_statistics(
-        lengths, tokens=tokens, hash=settings.reading.hash
-    )
+    step: StatisticsRound | CollectionStatistics = start_statistics(lengths, tokens=tokens, hash=settings.reading.hash)
     with ThreadPoolExecutor(settings.workers, thread_name_prefix="neardup") as pool:
         while isinstance(step, StatisticsRound):
             for _ in pool.map(step.add, _batches(collection, counted)):
@@ -77,8 +75,9 @@ def _frozen(settings: Settings) -> CollectionStatistics | None:
 def _counted(collection: Collection, min_tokens: int) -> npt.NDArray[np.bool_]:
     tokens = collection.column("tokens").to_numpy()
     identity = _native.identity_sets(*collection.identity, tokens == 0)
-    first: npt.NDArray[np.bool_] = identity == np.arange(len(identity), dtype=np.uint32)
-    return first & (tokens >= min_tokens)
+    first = identity == np.arange(len(identity), dtype=np.uint32)
+    counted: npt.NDArray[np.bool_] = first & (tokens >= min_tokens)
+    return counted
 
 
 def _batches(collection: Collection, counted: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:

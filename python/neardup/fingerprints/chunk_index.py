@@ -19,13 +19,12 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.errors import FormatError, UsageError
-from neardup.fingerprints.base import FixedWidth
 from neardup.fingerprints.container import read_arrays, write_arrays
 
 KIND: Final = "chunk index"
 _NAMES: Final = ("numbers", "directory", "starts", "pages", "sizes")
-#: Fingerprints of a batch of pages: rows, or lists of numbers.
-Values = FixedWidth | pa.LargeListArray
+#: Fingerprints of a batch of pages: rows (``FixedWidth``), or lists of numbers (``pa.LargeListArray``).
+Values = Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,9 @@ class CollectionStatistics:
 
     >>> import pyarrow as pa
     >>> pages = pa.array([[1, 2, 3], [2, 3, 4], [9, 9]], pa.large_list(pa.uint64()))
-    >>> made = collect_statistics([pages], [1])
-    >>> made.pages, made.frequency([2, 3, 4, 5], 1).tolist()
-    (3, [2, 2, 1, 1])
+    >>> made = collect_statistics([pages], [2])
+    >>> made.pages, made.frequency(_native.shingle_sets(pages[:1], k=2).flatten().to_numpy(), 2).tolist()
+    (3, [2, 1])
     """
 
     #: How many pages were counted (identity sets of enough tokens, in a run).
@@ -56,7 +56,7 @@ class CollectionStatistics:
         return np.ascontiguousarray(chunks[(pages >= least) & (pages <= most)])
 
     def frequency(self, chunks: Sequence[int] | npt.NDArray[np.uint64], length: int) -> npt.NDArray[np.uint32]:
-        """How many pages have each of these chunks; 1 for one that is not listed."""
+        """How many pages have each of these chunks (numbers as ``ShingleSet`` has them); 1 for one not listed."""
         return self.table(length).look_up(np.asarray(chunks, np.uint64), 1)
 
     def _of(self, length: int) -> _Counted:

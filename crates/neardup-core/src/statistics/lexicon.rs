@@ -11,7 +11,7 @@
 
 use crate::format::{SEED_LEXICON, splitmix};
 use crate::hash::{fold, identity, mix};
-use crate::shingle::to_set;
+use crate::shingle::{shingles, to_set};
 use crate::statistics::numbers::Numbers;
 
 /// Which terms count, and in how many lexicons.
@@ -31,8 +31,9 @@ pub struct Lexicons<'a> {
 impl Lexicons<'_> {
     /// Numbers a page: the full lexicon's, then those of the randomised ones, each tagged with its place.
     pub fn signatures(&self, tokens: &[u64], terms: &mut Vec<u64>, out: &mut [u64]) {
+        // The number of a term is that of the chunk of one token, as the statistics have it.
         terms.clear();
-        terms.extend_from_slice(tokens);
+        shingles(tokens, 1, terms);
         to_set(terms, &mut Vec::new());
         terms.retain(|&term| self.terms.find(term).is_some() != self.unlisted);
         let out_below = below(self.left_out);
@@ -67,22 +68,25 @@ mod tests {
     use crate::statistics::numbers::directory;
     use proptest::prelude::*;
 
-    fn signatures(
-        lexicon: &[u64],
-        tokens: &[u64],
-        randomised: usize,
-        left_out: f64,
-        least: usize,
-    ) -> Vec<u64> {
-        let directory = directory(lexicon);
-        let terms = Numbers::new(lexicon, &directory).expect("its own directory");
-        let mut out = vec![0; randomised + 1];
-        Lexicons { terms, unlisted: false, randomised, left_out, least }.signatures(
-            tokens,
-            &mut Vec::new(),
-            &mut out,
-        );
-        out
+    /// The numbers of these terms, and their directory.
+    struct Terms(Vec<u64>, Vec<u64>);
+
+    impl Terms {
+        fn new(terms: &[u64]) -> Self {
+            let mut numbers = Vec::new();
+            shingles(terms, 1, &mut numbers);
+            to_set(&mut numbers, &mut Vec::new());
+            let directory = directory(&numbers);
+            Terms(numbers, directory)
+        }
+
+        fn signatures(&self, tokens: &[u64], randomised: usize, left_out: f64, least: usize) -> Vec<u64> {
+            let terms = Numbers::new(&self.0, &self.1).expect("its own directory");
+            let lexicons = Lexicons { terms, unlisted: false, randomised, left_out, least };
+            let mut out = vec![0; randomised + 1];
+            lexicons.signatures(tokens, &mut Vec::new(), &mut out);
+            out
+        }
     }
 
     proptest! {
@@ -90,11 +94,11 @@ mod tests {
         fn the_full_signature_is_that_of_the_set(
             a in proptest::collection::vec(0u64..40, 1..40), b in proptest::collection::vec(0u64..40, 1..40),
         ) {
-            let lexicon: Vec<u64> = (10..30).collect();
+            let lexicon = Terms::new(&(10..30).collect::<Vec<u64>>());
             let set = |tokens: &[u64]| -> std::collections::BTreeSet<u64> {
                 tokens.iter().copied().filter(|token| (10..30).contains(token)).collect()
             };
-            let same = signatures(&lexicon, &a, 0, 0.3, 1) == signatures(&lexicon, &b, 0, 0.3, 1);
+            let same = lexicon.signatures(&a, 0, 0.3, 1) == lexicon.signatures(&b, 0, 0.3, 1);
             if !set(&a).is_empty() {
                 prop_assert_eq!(same, set(&a) == set(&b));
             } else {
@@ -106,20 +110,14 @@ mod tests {
     #[test]
     fn randomised_lexicons_forgive_as_often_as_they_should() {
         // Pages that differ in d terms of the lexicon; 10 lexicons that leave out a third.
-        let lexicon: Vec<u64> = (0..200_000)
-            .map(|at| splitmix(2, at))
-            .collect::<std::collections::BTreeSet<_>>()
-            .into_iter()
-            .collect();
+        let terms: Vec<u64> = (0..200_000).map(|at| splitmix(2, at)).collect();
+        let lexicon = Terms::new(&terms);
         for d in 1..4usize {
             let (mut single, mut any, pairs) = (0u32, 0u32, 3000);
             for pair in 0..pairs {
-                let page: Vec<u64> = lexicon[pair * 50..pair * 50 + 40].to_vec();
-                let other = [&page[..], &lexicon[pair * 50 + 40..pair * 50 + 40 + d]].concat();
-                let (a, b) = (
-                    signatures(&lexicon, &page, 10, 1.0 / 3.0, 1),
-                    signatures(&lexicon, &other, 10, 1.0 / 3.0, 1),
-                );
+                let (page, other) = (&terms[pair * 50..][..40], &terms[pair * 50..][..40 + d]);
+                let signatures = |page: &[u64]| lexicon.signatures(page, 10, 1.0 / 3.0, 1);
+                let (a, b) = (signatures(page), signatures(other));
                 assert_ne!(a[0], b[0]);
                 single += u32::from(a[1] == b[1]);
                 any += u32::from(a.iter().zip(&b).any(|(a, b)| a == b));
@@ -136,8 +134,8 @@ mod tests {
 
     #[test]
     fn too_few_terms_match_nothing_but_the_same_page() {
-        let lexicon = [1, 2, 3];
-        let of = |tokens: &[u64]| signatures(&lexicon, tokens, 2, 0.5, 3);
+        let lexicon = Terms::new(&[1, 2, 3]);
+        let of = |tokens: &[u64]| lexicon.signatures(tokens, 2, 0.5, 3);
         assert_ne!(of(&[1, 2, 9])[0], of(&[2, 1, 9])[0]);
         assert_eq!(of(&[1, 2, 9]), of(&[1, 2, 9]));
         assert_eq!(of(&[1, 2, 3, 9])[0], of(&[3, 2, 1])[0]);
