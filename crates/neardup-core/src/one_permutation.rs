@@ -67,7 +67,7 @@ mod tests {
             let shingles: Vec<u64> = set.iter().copied().collect();
             let found = of(&shingles, k);
             let hash = |shingle: u64| mix(shingle ^ SEED_ONE_PERMUTATION);
-            let bin = |shingle: u64| ((hash(shingle) >> 32) * k as u64 >> 32) as usize;
+            let bin = |shingle: u64| (((hash(shingle) >> 32) * k as u64) >> 32) as usize;
             for at in 0..k {
                 prop_assert_eq!(found[at] >> 32, at as u64);
                 let own: BTreeSet<u64> =

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod arrays;
+mod chunk_rules;
 mod chunks;
 mod fingerprints;
 mod pages;

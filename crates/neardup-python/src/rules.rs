@@ -4,7 +4,6 @@ use neardup_core::batch::Shingling;
 use neardup_core::hot::{self, Resolved, Tuning};
 use neardup_core::join::{Buckets, Joined, Keys, Limits, Pair, Predicate, Sites};
 use neardup_core::lanes::{self, AgreeingLanes};
-use neardup_core::prefix::{self, KeyLists};
 use neardup_core::screen::Screened;
 use neardup_core::sets::{Batches, PageTokens, ShingleSets};
 use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Jaccard};
@@ -15,6 +14,7 @@ use pyo3_arrow::PyArray;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::arrays::{TokenLists, detached, flat};
+use crate::chunk_rules::Made;
 use crate::pairs::{Column, contiguous, permutation};
 
 /// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits`, `lanes`, `shingles` and
@@ -33,32 +33,6 @@ pub struct RuleArrays<'py> {
     /// Chunk sets of all rows, in batches.
     chunks: Option<Vec<PyArray>>,
     least: f64,
-}
-
-/// What of a rule is made before it can be checked: its chunk sets, and the keys they give.
-#[derive(Default)]
-struct Made {
-    chunks: Vec<TokenLists>,
-    keys: KeyLists,
-}
-
-impl Made {
-    fn new(rule: &RuleArrays<'_>) -> PyResult<Self> {
-        let chunks: Vec<TokenLists> =
-            rule.chunks.iter().flatten().map(TokenLists::new).collect::<PyResult<_>>()?;
-        Ok(Made { chunks, keys: KeyLists::default() })
-    }
-
-    fn batches(&self) -> Batches<'_> {
-        Batches::new(self.chunks.iter().map(TokenLists::lists).collect())
-    }
-
-    /// The keys that two chunk sets of a ratio of `least` have in common, for the rows that take part.
-    fn make_keys(&mut self, rows: &[u32], active: &[bool], least: f64) {
-        let batches = self.batches();
-        let set = |page: usize| if active[page] { batches.get(rows[page] as usize) } else { &[][..] };
-        self.keys = prefix::keys(rows.len(), set, least);
-    }
 }
 
 /// The same, checked.
@@ -93,7 +67,7 @@ impl RuleArrays<'_> {
         };
         let keys = match &self.keys {
             Some(keys) => rows(keys, "keys").map(|(values, width)| Keys::columns(width, values))?,
-            None if chunks.is_some() => Keys::lists(&made.keys.offsets, &made.keys.values),
+            None if chunks.is_some() => made.keys(),
             None => return Err(PyValueError::new_err("a rule needs keys, or chunks with rows")),
         };
         let predicate = match (self.predicate.as_str(), sites) {
@@ -285,7 +259,8 @@ fn checked_and_applied(
     }
     let tokens = tokens.as_ref().and(rows).map(|rows| Tokens::new(&batches, rows)).transpose()?;
     let pool = thread_pool(threads)?;
-    let mut made: Vec<Made> = rules.iter().map(Made::new).collect::<PyResult<_>>()?;
+    let mut made: Vec<Made> =
+        rules.iter().map(|rule| Made::new(rule.chunks.as_deref())).collect::<PyResult<_>>()?;
     for (made, rule) in made.iter_mut().zip(rules).filter(|(_, rule)| rule.chunks.is_some()) {
         let rows = rows.ok_or_else(|| PyValueError::new_err("chunks need rows"))?;
         Tokens::new(&made.batches(), rows)?;

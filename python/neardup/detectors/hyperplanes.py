@@ -23,13 +23,13 @@ class Hyperplanes(SharesColumns):
     """
 
     k: int = 10
-    r: int = 24
+    r: int = 32
     kappa: int = 1
 
     name: ClassVar[str] = "hyperplane-lsh"
-    summary: ClassVar[str] = "at least one of 10 codes of 24 hyperplane sides agrees"
+    summary: ClassVar[str] = "at least one of 10 codes of 32 hyperplane sides agrees"
     source: ClassVar[str] = "Charikar 2002; Potthast & Stein 2008 §2.2"
-    cost: ClassVar[str] = "k·r additions a token; 8·k bytes a page"
+    cost: ClassVar[str] = "k·r additions a distinct token; 8·k bytes a page"
     measure: ClassVar[str] = "cosine similarity of term frequencies"
 
     def __post_init__(self) -> None:

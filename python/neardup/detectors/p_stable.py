@@ -24,14 +24,14 @@ class PStable(SharesColumns):
     """
 
     k: int = 10
-    r: int = 8
-    w: float = 0.8
+    r: int = 12
+    w: float = 1.0
     kappa: int = 1
 
     name: ClassVar[str] = "p-stable-lsh"
     summary: ClassVar[str] = "at least one of 10 codes of projections in intervals agrees"
     source: ClassVar[str] = "Datar, Immorlica, Indyk & Mirrokni 2004; Potthast & Stein 2008 §2.2"
-    cost: ClassVar[str] = "k·r additions a token; 8·k bytes a page"
+    cost: ClassVar[str] = "k·r additions a distinct token; 8·k bytes a page"
     measure: ClassVar[str] = "cosine similarity of term frequencies"
 
     def __post_init__(self) -> None:

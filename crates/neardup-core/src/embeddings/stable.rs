@@ -9,7 +9,7 @@
 //! signs agree with probability 1 − θ/π.
 //!
 //! Draws come from a table of 2¹⁶, as whole multiples of 2⁻¹⁶, and are added as whole numbers: sums are exact, the same
-//! in any order and on any machine. Cost: k·r additions a token; 8 bytes a code.
+//! in any order and on any machine. Cost: k·r additions a distinct token; 8 bytes a code.
 
 use std::sync::OnceLock;
 
@@ -53,8 +53,7 @@ impl Codes {
     /// Writes the codes of the token sequence to `out`, each tagged with its place.
     pub fn codes(&self, tokens: &[u64], buffers: &mut Buffers, out: &mut [u64]) {
         const FACTOR: u64 = splitmix(SEED_STABLE, u64::MAX - 1) | 1;
-        let length = length(tokens, buffers);
-        sums(tokens, self.codes * self.projections, &mut buffers.sums);
+        let length = sums(tokens, self.codes * self.projections, buffers);
         for (place, (sums, out)) in buffers.sums.chunks_exact(self.projections).zip(out).enumerate() {
             let mut code = splitmix(SEED_STABLE ^ 1, place as u64);
             for (at, &sum) in sums.iter().enumerate() {
@@ -73,30 +72,30 @@ impl Codes {
     }
 }
 
-/// The length of the vector of term frequencies; 1 for a page without tokens.
-fn length(tokens: &[u64], buffers: &mut Buffers) -> f64 {
-    buffers.sorted.clear();
-    buffers.sorted.extend_from_slice(tokens);
-    buffers.sorted.sort_unstable();
-    let squares: u64 = buffers.sorted.chunk_by(|a, b| a == b).map(|same| (same.len() as u64).pow(2)).sum();
-    (squares.max(1) as f64).sqrt()
-}
-
-/// The scalar product of the term frequencies with each random vector, in units of 2⁻¹⁶.
-fn sums(tokens: &[u64], count: usize, sums: &mut Vec<i64>) {
+/// Leaves in `buffers` the scalar product of the term frequencies with each random vector, in units of 2⁻¹⁶; gives the
+/// length of the vector (1 for a page without tokens).
+fn sums(tokens: &[u64], count: usize, buffers: &mut Buffers) -> f64 {
     let table = table();
+    let Buffers { sums, sorted } = buffers;
     sums.clear();
     sums.resize(count, 0);
-    for &token in tokens {
+    sorted.clear();
+    sorted.extend_from_slice(tokens);
+    sorted.sort_unstable();
+    let mut squares = 0u64;
+    for same in sorted.chunk_by(|a, b| a == b) {
+        let times = same.len() as i64;
+        squares += (times * times) as u64;
         // Four places in the table out of each random word.
         for (word, sums) in sums.chunks_mut(4).enumerate() {
-            let mut bits = draw(token, word as u64);
+            let mut bits = draw(same[0], word as u64);
             for sum in sums {
-                *sum += i64::from(table[(bits & 0xffff) as usize]);
+                *sum += times * i64::from(table[(bits & 0xffff) as usize]);
                 bits >>= 16;
             }
         }
     }
+    (squares.max(1) as f64).sqrt()
 }
 
 #[inline(always)]
@@ -121,13 +120,6 @@ pub fn interval_probability(distance: f64, width: f64) -> f64 {
     (0..=steps).map(|at| weight(at) * density(at as f64 * h)).sum::<f64>() * h / 3.0
 }
 
-/// Distinct tokens with how often each occurs, ascending.
-pub fn term_frequencies(tokens: &[u64]) -> Vec<(u64, u32)> {
-    let mut sorted = tokens.to_vec();
-    sorted.sort_unstable();
-    sorted.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,6 +138,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn sums_are_those_of_the_sequence(tokens in proptest::collection::vec(0u64..20, 0..60), count in 1usize..20) {
+            let mut buffers = Buffers::default();
+            let length = sums(&tokens, count, &mut buffers);
+            // The naive twin: token by token, projection by projection.
+            for (at, &sum) in buffers.sums.iter().enumerate() {
+                let place = |token: u64| (draw(token, at as u64 / 4) >> (16 * (at % 4))) as usize & 0xffff;
+                prop_assert_eq!(sum, tokens.iter().map(|&token| i64::from(table()[place(token)])).sum::<i64>());
+            }
+            let times = |token: &u64| tokens.iter().filter(|&other| other == token).count();
+            let squares: usize = tokens.iter().map(times).sum();
+            prop_assert_eq!(length, (squares.max(1) as f64).sqrt());
+        }
+
         #[test]
         fn order_does_not_matter(mut tokens in proptest::collection::vec(0u64..50, 0..60), sign: bool) {
             let cut = if sign { Cut::Sign } else { Cut::Intervals(0.7) };
@@ -198,10 +204,5 @@ mod tests {
         let closed = 0.682_689_492_137 - 2.0 / (2.0 * std::f64::consts::PI).sqrt() * (1.0 - (-0.5f64).exp());
         assert!((interval_probability(1.0, 1.0) - closed).abs() < 1e-9);
         assert_eq!(interval_probability(0.0, 1.0), 1.0);
-    }
-
-    #[test]
-    fn frequencies_are_counted() {
-        assert_eq!(term_frequencies(&[5, 3, 5]), [(3, 1), (5, 2)]);
     }
 }

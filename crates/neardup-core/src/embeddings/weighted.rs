@@ -159,7 +159,7 @@ mod tests {
             let weight = |page: u64, at: u64| unit(splitmix(case * 2 + page, at)) * 60.0 + 0.125;
             let of = |page: u64| -> Vec<(u64, f64)> {
                 (0..20)
-                    .filter(|at| (at + page) % 5 != 0)
+                    .filter(|at| !(at + page).is_multiple_of(5))
                     .map(|at| (splitmix(9, at), weight(page * (case % 3), at)))
                     .collect()
             };
