@@ -19,7 +19,7 @@ class Hyperplanes(SharesColumns):
     A sign says on which side of a random plane the term-frequency vector lies; one agrees with probability 1 − θ/π.
 
     >>> Hyperplanes().acceptance(1.0), round(Hyperplanes().acceptance(0.9), 2)
-    (1.0, 0.22)
+    (1.0, 0.07)
     """
 
     k: int = 10
