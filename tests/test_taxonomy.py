@@ -27,7 +27,8 @@ from neardup.fingerprints.fuzzy_codes import FuzzyCodes
 from neardup.fingerprints.profiles import ALPHABETS, languages, load_profile, make_profile
 from neardup.job import dedup, find_duplicates
 from neardup.sources.memory import texts
-from neardup.text import term_lists
+from neardup.testing import Web
+from neardup.text import PageTokens, Reading, read, term_lists
 
 RATIO = sorted(name for name, kind in detectors().items() if issubclass(kind, SharesRatio))
 KAPPA = sorted(name for name, kind in detectors().items() if issubclass(kind, SharesColumns))
@@ -104,12 +105,28 @@ def test_hot_keys_change_neither_what_stays_nor_the_clusters(spec: str, web_page
     "spec", ["winnowing", "spex(n=4)", "i-match", "weighted-minhash(weights=tf-idf)", "prefix-anchor"]
 )
 def test_parts_on_disk_and_a_resumed_run_give_the_same(
-    spec: str, web_pages: list[dict[str, Any]], tmp_path: Path, small_web: Any
+    spec: str, tmp_path: Path, small_web: Web, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "pages.jsonl"
-    small_web.write_jsonl(file)
-    expected = dedup(file, detector=spec)
-    result = dedup(file, tmp_path / "out", detector=spec, settings=Settings(memory=2, commit_every=0))
+    small_web.write_jsonl(tmp_path / "pages.jsonl")
+    lines = (tmp_path / "pages.jsonl").read_bytes().splitlines(keepends=True)
+    files = [tmp_path / f"{start:04}.jsonl" for start in range(0, len(lines), 50)]
+    for number, file in enumerate(files):
+        file.write_bytes(b"".join(lines[50 * number : 50 * number + 50]))
+    expected = dedup(files, detector=spec)
+    on_disk = Settings(memory=2, commit_every=0, threads=1)
+    calls = iter(range(len(files)))
+
+    def stops(pages: pa.RecordBatch, reading: Reading) -> PageTokens:
+        if next(calls) == 3:
+            raise KeyboardInterrupt
+        return read(pages, reading)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("neardup.engines.collect.read", stops)
+        with pytest.raises(KeyboardInterrupt):
+            dedup(files, tmp_path / "out", detector=spec, settings=on_disk)
+    assert any(tmp_path.glob(".out.scratch/segment-*.json"))
+    result = dedup(files, tmp_path / "out", detector=spec, settings=on_disk, resume=True)
     assert result.pairs.equals(expected.pairs)
     assert result.pages.equals(expected.pages)
     assert result.report["statistics"] == expected.report["statistics"]

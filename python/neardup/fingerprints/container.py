@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import zlib
 from collections.abc import Mapping
@@ -117,12 +116,3 @@ def digest_of(kind: str, about: Mapping[str, Any], arrays: Arrays) -> str:
 def _bytes(array: npt.NDArray[Any]) -> memoryview:
     little = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
     return little.data.cast("B") if len(little) else memoryview(b"")
-
-
-def table_bits(entries: int) -> int:
-    """Counters, as a power of two, that keep chance meetings of so many entries rare: eight for each.
-
-    >>> table_bits(0), table_bits(1_000_000), table_bits(10**12)
-    (16, 23, 32)
-    """
-    return min(32, max(16, math.ceil(math.log2(8 * max(1, entries)))))

@@ -9,6 +9,7 @@ on one page (or, asked from outside, on none). Once made, statistics do not chan
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.errors import FormatError, UsageError
-from neardup.fingerprints.container import digest_of, read_arrays, table_bits, write_arrays
+from neardup.fingerprints.container import digest_of, read_arrays, write_arrays
 
 KIND: Final = "collection statistics"
 _Counted = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]
@@ -208,7 +209,7 @@ def start_statistics(lengths: Sequence[int], *, tokens: int, hash: str = "fold")
     """
     if not lengths or min(lengths) < 1:
         raise UsageError("statistics count chunks of at least one token", hint="give lengths of 1 and more")
-    return _first_level(tuple(sorted(set(lengths))), hash, table_bits(tokens), 0, {})
+    return _first_level(tuple(sorted(set(lengths))), hash, _table_bits(tokens), 0, {})
 
 
 def collect_statistics(
@@ -230,3 +231,12 @@ def collect_statistics(
             step.add(batch)
         step = step.finish()
     return step
+
+
+def _table_bits(entries: int) -> int:
+    """Counters, as a power of two, that keep chance meetings of so many entries rare: eight for each.
+
+    >>> _table_bits(0), _table_bits(1_000_000), _table_bits(10**12)
+    (16, 23, 32)
+    """
+    return min(32, max(16, math.ceil(math.log2(8 * max(1, entries)))))
