@@ -236,7 +236,7 @@ def lexicon_signatures(
 
 @final
 class PrefixProfile:
-    def __init__(self, classes: list[tuple[str, float]]) -> None: ...
+    def __new__(cls, classes: list[tuple[str, float]]) -> PrefixProfile: ...
     def counts(self, terms: pa.LargeListArray) -> npt.NDArray[np.uint32]: ...
     def codes(
         self, terms: pa.LargeListArray, *, schemes: list[list[float]], rarest: float
@@ -248,7 +248,7 @@ def repeat_levels(n: int) -> list[int]: ...
 
 @final
 class Repeats:
-    def __init__(self, length: int, bits: int) -> None: ...
+    def __new__(cls, length: int, bits: int) -> Repeats: ...
     @staticmethod
     def from_planes(length: int, bits: int, once: npt.NDArray[np.uint64], twice: npt.NDArray[np.uint64]) -> Repeats: ...
     @property
@@ -266,7 +266,7 @@ def merge_frequencies(
 
 @final
 class NumberTable:
-    def __init__(self, numbers: npt.NDArray[np.uint64], counts: npt.NDArray[np.uint32] | None = None) -> None: ...
+    def __new__(cls, numbers: npt.NDArray[np.uint64], counts: npt.NDArray[np.uint32] | None = None) -> NumberTable: ...
     def __len__(self) -> int: ...
     def look_up(self, numbers: npt.NDArray[np.uint64], default: int) -> npt.NDArray[np.uint32]: ...
 
@@ -286,8 +286,8 @@ def build_postings(
 
 @final
 class Postings:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         numbers: npt.NDArray[np.uint64],
         directory: npt.NDArray[np.uint64],
         starts: npt.NDArray[np.uint32],
@@ -295,7 +295,7 @@ class Postings:
         sizes: npt.NDArray[np.uint32],
         *,
         check: bool = True,
-    ) -> None: ...
+    ) -> Postings: ...
     def query(
         self, queries: pa.LargeListArray, *, least: int, ratio: float = 0.0, threads: int = 0
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
