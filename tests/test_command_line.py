@@ -153,7 +153,7 @@ def test_a_wrong_call_exits_with_2_and_helps(tmp_path: Path, texts: Path, monkey
         (["dedpu"], "Did you mean 'dedup'?"),
         (["dedup", texts], "--out"),
         (["dedup", texts, "-o", tmp_path / "out", "--kep", "first"], "--keep"),
-        (["dedup", texts, "-o", tmp_path / "out", "--detector", "minhsh"], "one of broder"),
+        (["dedup", texts, "-o", tmp_path / "out", "--detector", "minhsh"], "did you mean 'minhash'?"),
         (["dedup", texts, "-o", tmp_path / "out", "--detector", "minhash(threshold=7)"], "threshold must be"),
         (["dedup", "-", "-", "-o", tmp_path / "out"], "twice"),
         (["compare", "-", "-"], "one page"),

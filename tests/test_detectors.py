@@ -58,8 +58,83 @@ def minhash(draw: st.DrawFn) -> dict[str, Any]:
     return made
 
 
+@st.composite
+def counted(draw: st.DrawFn, **others: st.SearchStrategy[Any]) -> dict[str, Any]:
+    """k and κ, and what else is asked for."""
+    k = draw(st.integers(1, 60))
+    return {"k": k, "kappa": draw(st.integers(1, k))} | {name: draw(of) for name, of in others.items()}
+
+
+@st.composite
+def supershingles(draw: st.DrawFn) -> dict[str, int]:
+    k = draw(st.integers(1, 12))
+    return {"n": draw(st.integers(1, 9)), "k": k, "m": k * draw(st.integers(1, 9)), "kappa": draw(st.integers(1, k))}
+
+
+@st.composite
+def lexicon(draw: st.DrawFn) -> dict[str, Any]:
+    low = draw(st.floats(0, 0.9))
+    return {"low": low, "high": draw(st.floats(low, 1, exclude_min=True)), "least": draw(st.integers(1, 9))}
+
+
+some = st.integers(1, 20)
+ratio = st.floats(0, 1, exclude_min=True)
+
+
+def selected(*lengths: str) -> st.SearchStrategy[dict[str, Any]]:
+    """Whole numbers under these names, and a ratio."""
+    return st.fixed_dictionaries(dict.fromkeys(lengths, some) | {"ratio": ratio})
+
+
 #: Parameters that make sense, for every detector.
 PARAMETERS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
+    "b-bit-minhash": st.fixed_dictionaries(
+        {
+            "n": some,
+            "m": st.integers(1, 512),
+            "b": st.sampled_from([1, 2, 4, 8]),
+            "threshold": st.floats(0.2, 1),
+            "recall": st.floats(0.01, 0.99),
+        }
+    ),
+    "breakpoint-chunks": selected("n"),
+    "byte-breakpoints": selected("n", "m"),
+    "charikar-shingles": st.builds(
+        lambda made: {("n" if name == "k" else name): value for name, value in made.items()}, charikar()
+    ),
+    "fuzzy-fingerprinting": counted(
+        profile=st.sampled_from(["de", "en", "zh"]),
+        intervals=st.integers(2, 5),
+        spread=st.floats(0.01, 2),
+        rarest=st.floats(0, 0.5),
+    ),
+    "hyperplane-lsh": counted(r=some),
+    "i-match": lexicon(),
+    "megashingling": st.builds(
+        lambda n, groups, rows: {"n": n, "groups": groups, "m": groups * rows}, some, st.integers(2, 9), some
+    ),
+    "one-permutation": counted(n=some),
+    "p-stable-lsh": counted(r=some, w=st.floats(0.01, 10)),
+    "prefix-anchor": st.builds(
+        lambda made, prefixes: made | {"prefixes": prefixes},
+        selected("n", "letters", "every"),
+        st.sampled_from(["", "th", "th+re+ü"]),
+    ),
+    "random-chunks": counted(n=some),
+    "randomised-i-match": st.builds(
+        lambda made, k, left_out: made | {"k": k, "kappa": 1, "left_out": left_out}, lexicon(), some, shares
+    ),
+    "rare-chunks": selected("n", "most"),
+    "rare-prefix-anchor": selected("n", "letters", "most"),
+    "shingling": counted(n=some),
+    "shingling-functions": counted(n=some),
+    "sliding-window": selected("n", "m"),
+    "spex": selected("n"),
+    "supershingling": supershingles(),
+    "weighted-minhash": counted(n=some, weights=st.sampled_from(["tf", "tf-idf"])),
+    "winnowing": selected("n", "w"),
+    "word-breakpoints": selected("n", "m"),
+    "word-chunks": selected("n"),
     "broder": st.builds(lambda layout, rabin: layout | {"rabin": rabin}, layouts(), st.booleans()),
     "charikar": charikar(),
     "combined": st.builds(lambda layout, bits: layout | bits, layouts(), projections()),
@@ -102,7 +177,7 @@ def test_every_detector_tells_of_itself(name: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("brodre", r"unknown detector 'brodre'.*broder, charikar, combined, exact, minhash, site-aware"),
+        ("brodre", r"unknown detector 'brodre'.*broder, byte-breakpoints, charikar, .*minhash, .*site-aware"),
         ("", "unknown detector ''"),
         ("broder(k=8", "lacks its closing bracket"),
         ("broder(x=8)", r"'broder' has no parameter 'x': it has: k, m, groups, least, rabin"),
@@ -135,6 +210,22 @@ def test_every_detector_tells_of_itself(name: str) -> None:
         ("minhash(bands=100,rows=100)", "at most 4096 functions"),
         ("minhash(threshold=0.01,recall=0.999)", "no layout of at most 256 functions"),
         ("minhash(k=5)x", "closing bracket"),
+        ("winnowing(w=0)", "w must be at least 1"),
+        ("winnowing(ratio=0)", "ratio must be above 0 and at most 1"),
+        ("word-chunks(n=0)", "n must be at least 1"),
+        ("shingling(kappa=129)", "kappa must be between 1 and k"),
+        ("shingling-functions(k=501)", "k must be between 1 and 500"),
+        ("one-permutation(kappa=0)", "kappa must be between 1 and k"),
+        ("supershingling(m=85)", "m must be divisible by k"),
+        ("megashingling(groups=1)", "m must be divisible by groups, two or more"),
+        ("b-bit-minhash(b=3)", "b must be 1, 2, 4 or 8"),
+        ("i-match(low=0.9)", "low and high are shares of the idf"),
+        ("randomised-i-match(left_out=1)", "left_out must be between 0 and 1"),
+        ("fuzzy-fingerprinting(profile=xx)", "profile is one of de, en, fr, ja, ko, ru, zh"),
+        ("weighted-minhash(weights=idf)", "weights are 'tf' or 'tf-idf'"),
+        ("prefix-anchor(prefixes=a++b)", "none of them empty"),
+        ("p-stable-lsh(w=0)", "w must be above 0"),
+        ("charikar-shingles(pieces=1)", "pieces must be between"),
         ("minhash(k=5))", r"k=5\) is not a value"),
     ],
 )

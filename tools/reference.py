@@ -21,7 +21,7 @@ import pyarrow as pa
 import reference_texts as texts
 
 from neardup.cli.main import VERBS, application
-from neardup.detectors import detectors
+from neardup.detectors import Detector, detectors
 from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT, REASONS
 from neardup.engines.settings import Settings
 from neardup.graph.clusters import CLUSTERS
@@ -159,6 +159,11 @@ def detector_pages() -> str:
         "A detector is named by its text form: `combined`, or with parameters `minhash(threshold=0.9)`. What is not "
         "given has its default. The same list: `neardup detectors`.",
         table(("detector", "finds"), ((f"[{code(name)}](#{name})", kind.summary) for name, kind in known.items())),
+        "## All methods as used",
+        "With their defaults: tokens in a chunk (n; |d| is the whole page), numbers in a fingerprint (k), and what two "
+        "fingerprints must have in common (κ shared numbers, or a ratio of the union), after Potthast & Stein's Tables "
+        "1 and 2. Statistics: of which chunks the collection's frequencies are counted first, by their tokens.",
+        table(("method", "n", "k", "must be shared", "statistics"), map(as_used, known.values())),
     ]
     for name, kind in known.items():
         words: Mapping[str, str] = texts.PARAMETERS[name]
@@ -174,6 +179,12 @@ def detector_pages() -> str:
             f"- Explained in [{texts.EXPLAINED[name]}](../explanation/{texts.EXPLAINED[name]})",
         ]
     return "\n\n".join(parts)
+
+
+def as_used(kind: type[Detector]) -> tuple[str, ...]:
+    made = kind()
+    counted = ", ".join(map(str, made.counted()))
+    return (f"[{code(kind.name)}](#{kind.name})", *made.as_used(), counted)
 
 
 def docstring(kind: type) -> str:

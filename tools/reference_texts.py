@@ -62,6 +62,8 @@ RUN: Final = {
     "parameters": "All its parameters.",
     "settings": "All settings.",
     "input": "What was read and how, so that `neardup compare --run` finds the pages again.",
+    "statistics": "Of the collection, where the detector needs some: a digest that names them, how many different "
+    "pages were counted, and how many chunks repeat, by their length in tokens.",
     "counts": "How many pages, identity sets, pairs, clusters, removals, skipped and ignored records.",
     "ignored": "Records that are no pages, by kind.",
     "rules": "For each rule: candidates, accepted pairs, the fullest bucket of a key, hot buckets, and a bound on "
@@ -102,6 +104,11 @@ SETTINGS: Final = {
         "",
         "Seconds between two commits to the scratch folder: what a killed run may have to do again.",
     ),
+    "statistics": (
+        "--statistics",
+        "A file of frozen statistics (`neardup statistics`), for detectors that need some, in place of a first pass "
+        "over the input.",
+    ),
 }
 
 READING: Final = {
@@ -135,7 +142,98 @@ KEEP: Final = {
 _SHINGLE: Final = "tokens in a shingle"
 _RABIN: Final = "hash shingles with Rabin's fingerprints, the paper's choice, instead of the faster default"
 
+_CHUNK: Final = "words in a chunk"
+_RATIO: Final = "shared chunks / chunks of either page, at least"
+_SIZE: Final = "numbers in a fingerprint"
+_KAPPA: Final = "numbers that must be shared"
+_LOW: Final = "the least normalised idf, ln(N/df) / ln N, of a term in the lexicon: below it terms are too frequent"
+_HIGH: Final = "the highest: above it terms are too rare"
+_LEAST: Final = "lexicon terms below which a page has no signature, and matches only its copies"
+
 PARAMETERS: Final = {
+    "b-bit-minhash": {
+        "n": _CHUNK,
+        "m": "min-values a page",
+        "b": "bits kept of each: 1, 2, 4 or 8",
+        "threshold": "the Jaccard similarity from which on pairs are to be accepted",
+        "recall": "the probability with which a pair at the threshold becomes a candidate",
+    },
+    "breakpoint-chunks": {"n": "words in a chunk, on average: one word in `n` ends a chunk", "ratio": _RATIO},
+    "byte-breakpoints": {"n": "bytes in a chunk", "m": "chunks whose hash is 0 mod `m` are selected", "ratio": _RATIO},
+    "charikar-shingles": {
+        "n": _CHUNK,
+        "bits": "bits of the projection; a multiple of 64",
+        "t": "bits that must agree",
+        "pieces": "pieces the bits are cut into for finding candidates; pairs with fewer differing bits are all found",
+    },
+    "fuzzy-fingerprinting": {
+        "profile": "the language the page's words are compared with",
+        "k": "fuzzification schemes, one number each",
+        "intervals": "intervals that a deviation is told by",
+        "spread": "distance of two cuts, as a relative deviation",
+        "rarest": "classes of words below this share of the language are left out",
+        "kappa": _KAPPA,
+    },
+    "hyperplane-lsh": {"k": "codes", "r": "hyperplanes in a code", "kappa": "codes that must agree"},
+    "i-match": {"low": _LOW, "high": _HIGH, "least": _LEAST},
+    "megashingling": {
+        "n": _CHUNK,
+        "m": "min-values a page; divisible by `groups`",
+        "groups": "supershingles a page, of which every two make a megashingle",
+    },
+    "one-permutation": {"n": _CHUNK, "k": "bins", "kappa": "bins that must agree"},
+    "p-stable-lsh": {
+        "k": "codes",
+        "r": "projections in a code",
+        "w": "width of an interval, the page's vector having length 1",
+        "kappa": "codes that must agree",
+    },
+    "prefix-anchor": {
+        "n": _CHUNK,
+        "prefixes": "beginnings of words that make an anchor, joined by `+`; empty: chosen by hash",
+        "letters": "letters of a prefix that is chosen by hash",
+        "every": "one prefix in so many is an anchor",
+        "ratio": _RATIO,
+    },
+    "random-chunks": {"n": _CHUNK, "k": _SIZE, "kappa": _KAPPA},
+    "randomised-i-match": {
+        "k": "lexicons, the full one first",
+        "left_out": "the share of terms that each other lexicon leaves out",
+        "low": _LOW,
+        "high": _HIGH,
+        "least": _LEAST,
+        "kappa": "signatures that must agree",
+    },
+    "rare-chunks": {"n": _CHUNK, "most": "pages that may have a chunk for it to be rare", "ratio": _RATIO},
+    "rare-prefix-anchor": {
+        "n": _CHUNK,
+        "letters": "letters of a prefix",
+        "most": "words of the page that may begin with a prefix for it to be rare",
+        "ratio": _RATIO,
+    },
+    "shingling": {"n": _CHUNK, "k": _SIZE, "kappa": _KAPPA},
+    "shingling-functions": {"n": _CHUNK, "k": "functions", "kappa": "min-values that must agree"},
+    "sliding-window": {"n": _CHUNK, "m": "a chunk starts at every so many words", "ratio": _RATIO},
+    "spex": {"n": _CHUNK, "ratio": _RATIO},
+    "supershingling": {
+        "n": _CHUNK,
+        "m": "min-values a page; divisible by `k`",
+        "k": "supershingles a page",
+        "kappa": "supershingles that must agree",
+    },
+    "weighted-minhash": {
+        "n": _CHUNK,
+        "weights": "`tf`: how often a chunk occurs on the page; `tf-idf`: times ln(N/df), counted over the collection",
+        "k": "samples a page",
+        "kappa": "samples that must agree",
+    },
+    "winnowing": {"n": _CHUNK, "w": "chunks in a window, of which the smallest is selected", "ratio": _RATIO},
+    "word-breakpoints": {
+        "n": _CHUNK,
+        "m": "chunks whose last word's hash is 0 mod `m` are selected",
+        "ratio": _RATIO,
+    },
+    "word-chunks": {"n": _CHUNK, "ratio": _RATIO},
     "broder": {
         "k": _SHINGLE,
         "m": "min-values a page; divisible by `groups`",
@@ -173,6 +271,8 @@ PARAMETERS: Final = {
     },
 }
 
+_TAXONOMY: Final = "taxonomy.md"
+
 EXPLAINED: Final = {
     "broder": "algorithm-b.md",
     "charikar": "algorithm-c.md",
@@ -180,4 +280,28 @@ EXPLAINED: Final = {
     "exact": "clusters-and-removal.md",
     "minhash": "minhash.md",
     "site-aware": "combined.md",
+    "b-bit-minhash": _TAXONOMY,
+    "breakpoint-chunks": _TAXONOMY,
+    "byte-breakpoints": _TAXONOMY,
+    "charikar-shingles": _TAXONOMY,
+    "fuzzy-fingerprinting": _TAXONOMY,
+    "hyperplane-lsh": _TAXONOMY,
+    "i-match": _TAXONOMY,
+    "megashingling": _TAXONOMY,
+    "one-permutation": _TAXONOMY,
+    "p-stable-lsh": _TAXONOMY,
+    "prefix-anchor": _TAXONOMY,
+    "random-chunks": _TAXONOMY,
+    "randomised-i-match": _TAXONOMY,
+    "rare-chunks": _TAXONOMY,
+    "rare-prefix-anchor": _TAXONOMY,
+    "shingling": _TAXONOMY,
+    "shingling-functions": _TAXONOMY,
+    "sliding-window": _TAXONOMY,
+    "spex": _TAXONOMY,
+    "supershingling": _TAXONOMY,
+    "weighted-minhash": _TAXONOMY,
+    "winnowing": _TAXONOMY,
+    "word-breakpoints": _TAXONOMY,
+    "word-chunks": _TAXONOMY,
 }

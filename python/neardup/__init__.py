@@ -15,7 +15,7 @@ from neardup.version import VERSION as __version__
 if TYPE_CHECKING:
     from neardup.detectors import Detector, parse, plan
     from neardup.engines import Settings
-    from neardup.job import dedup, find_duplicates
+    from neardup.job import dedup, find_duplicates, statistics_of
     from neardup.results import Result, open_result
     from neardup.sources import Fields
     from neardup.text import Reading, terms
@@ -32,6 +32,7 @@ _HOMES = {
     "open_result": "neardup.results",
     "parse": "neardup.detectors",
     "plan": "neardup.detectors",
+    "statistics_of": "neardup.job",
     "terms": "neardup.text",
 }
 
@@ -47,6 +48,7 @@ __all__ = [
     "open_result",
     "parse",
     "plan",
+    "statistics_of",
     "terms",
 ]
 

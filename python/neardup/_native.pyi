@@ -12,32 +12,57 @@ __all__ = [
     "FORMAT_VERSION",
     "MIN_TOKENS",
     "UNICODE_VERSION",
+    "NumberTable",
+    "Postings",
+    "PrefixProfile",
+    "Repeats",
     "WarcPages",
     "WarcReader",
     "agreeing_bits",
+    "anchored_windows",
+    "build_postings",
+    "byte_windows",
     "components",
     "count_lines",
     "diameters",
     "direct_removal",
+    "ending_windows",
     "equal_columns",
+    "group_columns",
     "identity_sets",
+    "interval_probability",
     "jaccard",
     "join",
+    "lexicon_signatures",
     "links",
     "match_rules",
+    "member_windows",
+    "merge_frequencies",
     "minima",
     "minima_keys",
+    "one_permutation_sketches",
+    "packed_minima",
+    "page_terms",
     "pairs_of_keys",
     "parities",
     "parse_jsonl",
     "pieces",
+    "projection_codes",
     "projections",
+    "random_windows",
     "read_pages",
+    "repeat_levels",
     "shingle_sets",
     "site_of",
+    "smallest_windows",
     "spanning_forest",
+    "stepping_windows",
+    "stretches",
+    "tagged_minima",
     "term_difference",
     "terms",
+    "weighted_samples",
+    "winnowed",
 ]
 
 FORMAT_VERSION: int
@@ -125,10 +150,10 @@ class _Sets(Protocol):
     def parities(self) -> list[pa.LargeListArray]: ...
 
 class _Rule(Protocol):
-    """At most one of ``columns``, ``bits`` and ``sets`` is there to verify with."""
+    """At most one of ``columns``, ``bits``, ``lanes`` and ``sets`` is there to verify with."""
 
     @property
-    def keys(self) -> npt.NDArray[np.uint64]: ...
+    def keys(self) -> npt.NDArray[np.uint64] | None: ...
     @property
     def key_kind(self) -> str: ...
     @property
@@ -139,6 +164,8 @@ class _Rule(Protocol):
     def columns(self) -> npt.NDArray[np.uint64] | None: ...
     @property
     def bits(self) -> npt.NDArray[np.uint64] | None: ...
+    @property
+    def lanes(self) -> tuple[npt.NDArray[np.uint64], int, int] | None: ...
     @property
     def sets(self) -> _Sets | None: ...
     @property
@@ -189,3 +216,115 @@ def direct_removal(
 def identity_sets(
     high: npt.NDArray[np.uint64], low: npt.NDArray[np.uint64], alone: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.uint32]: ...
+
+# Chunk sets: sorted numbers, a list a page.
+
+def winnowed(tokens: pa.LargeListArray, *, n: int, window: int) -> pa.LargeListArray: ...
+def stretches(tokens: pa.LargeListArray, *, modulus: int) -> pa.LargeListArray: ...
+def ending_windows(tokens: pa.LargeListArray, *, n: int, modulus: int) -> pa.LargeListArray: ...
+def stepping_windows(tokens: pa.LargeListArray, *, n: int, step: int) -> pa.LargeListArray: ...
+def random_windows(tokens: pa.LargeListArray, *, n: int, count: int) -> pa.LargeListArray: ...
+def smallest_windows(tokens: pa.LargeListArray, *, n: int, count: int) -> pa.LargeListArray: ...
+def page_terms(
+    content: pa.LargeBinaryArray, html: pa.BooleanArray, charset: pa.StringArray, url: pa.StringArray
+) -> pa.LargeListArray: ...
+def anchored_windows(
+    terms: pa.LargeListArray,
+    *,
+    n: int,
+    prefixes: list[str] | None = None,
+    letters: int = 0,
+    every: int | None = None,
+    most: int | None = None,
+) -> pa.LargeListArray: ...
+def byte_windows(terms: pa.LargeListArray, *, n: int, modulus: int) -> pa.LargeListArray: ...
+
+# Fixed-size fingerprints: a row a page.
+
+def tagged_minima(tokens: pa.LargeListArray, *, k: int, count: int) -> npt.NDArray[np.uint64]: ...
+def packed_minima(tokens: pa.LargeListArray, *, k: int, count: int, bits: int) -> npt.NDArray[np.uint64]: ...
+def one_permutation_sketches(tokens: pa.LargeListArray, *, k: int, count: int) -> npt.NDArray[np.uint64]: ...
+def group_columns(values: npt.NDArray[np.uint64], groups: int) -> npt.NDArray[np.uint64]: ...
+def weighted_samples(
+    tokens: pa.LargeListArray, *, k: int, count: int, pages: int = 0, frequencies: NumberTable | None = None
+) -> npt.NDArray[np.uint64]: ...
+def projection_codes(
+    tokens: pa.LargeListArray, *, codes: int, projections: int, width: float | None = None
+) -> npt.NDArray[np.uint64]: ...
+def interval_probability(distance: float, width: float) -> float: ...
+def lexicon_signatures(
+    tokens: pa.LargeListArray,
+    lexicon: NumberTable,
+    *,
+    unlisted: bool,
+    randomised: int,
+    left_out: float,
+    least: int,
+) -> npt.NDArray[np.uint64]: ...
+
+@final
+class PrefixProfile:
+    def __new__(cls, classes: list[tuple[str, float]]) -> PrefixProfile: ...
+    def counts(self, terms: pa.LargeListArray) -> npt.NDArray[np.uint32]: ...
+    def codes(
+        self, terms: pa.LargeListArray, *, schemes: list[list[float]], rarest: float
+    ) -> npt.NDArray[np.uint64]: ...
+
+# Statistics of a collection.
+
+def repeat_levels(n: int) -> list[int]: ...
+
+@final
+class Repeats:
+    def __new__(cls, length: int, bits: int) -> Repeats: ...
+    @staticmethod
+    def from_planes(length: int, bits: int, once: npt.NDArray[np.uint64], twice: npt.NDArray[np.uint64]) -> Repeats: ...
+    @property
+    def length(self) -> int: ...
+    @property
+    def bits(self) -> int: ...
+    def planes(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...
+    def count(self, tokens: pa.LargeListArray, before: Repeats | None = None) -> None: ...
+    def merge(self, other: Repeats) -> None: ...
+    def frequencies(self, tokens: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
+
+def merge_frequencies(
+    a: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]], b: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
+
+@final
+class NumberTable:
+    def __new__(cls, numbers: npt.NDArray[np.uint64], counts: npt.NDArray[np.uint32] | None = None) -> NumberTable: ...
+    def __len__(self) -> int: ...
+    def look_up(self, numbers: npt.NDArray[np.uint64], default: int) -> npt.NDArray[np.uint32]: ...
+
+def member_windows(tokens: pa.LargeListArray, members: NumberTable, *, n: int, inside: bool) -> pa.LargeListArray: ...
+
+# The chunk index.
+
+def build_postings(
+    fingerprints: list[pa.LargeListArray],
+) -> tuple[
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+]: ...
+
+@final
+class Postings:
+    def __new__(
+        cls,
+        numbers: npt.NDArray[np.uint64],
+        directory: npt.NDArray[np.uint64],
+        starts: npt.NDArray[np.uint32],
+        pages: npt.NDArray[np.uint32],
+        sizes: npt.NDArray[np.uint32],
+        *,
+        check: bool = True,
+    ) -> Postings: ...
+    def query(
+        self, queries: pa.LargeListArray, *, least: int, ratio: float = 0.0, threads: int = 0
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
+    def postlist(self, number: int) -> npt.NDArray[np.uint32]: ...

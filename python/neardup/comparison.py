@@ -10,13 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, detectors, parse
+from neardup.detectors import Detector, parse
 from neardup.engines import Settings, run
 from neardup.fingerprints import Projection, ShingleSet, Supershingles
 from neardup.page import PAGES
 from neardup.sources.memory import Memory, texts
 from neardup.text import read
 
+#: The detectors that are asked unless others are named.
+USUAL = ("broder", "charikar", "combined", "exact", "minhash", "site-aware")
 #: Shingle lengths at which Jaccard similarity is told.
 LENGTHS = (1, 2, 3, 5, 8)
 
@@ -78,7 +80,7 @@ def compare_batch(
     both = min(lengths) > 0
     sets = {k: ShingleSet(k).compute(tokens) for k in LENGTHS}
     titles, sites = found.title.to_pylist(), found.site.to_pylist()
-    chosen = [parse(judge) for judge in judges] if judges else [kind() for kind in detectors().values()]
+    chosen = [parse(judge) for judge in judges or USUAL]
     return Comparison(
         tokens=lengths,
         titles=(titles[0], titles[1]),

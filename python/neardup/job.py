@@ -12,10 +12,13 @@ from typing import Any, Literal
 from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import Outcome, Progress, Settings, Silent, run
+from neardup.engines.collect import collect
+from neardup.engines.first_pass import count
 from neardup.engines.local import stages
 from neardup.engines.scratch import Scratch, check_room, discard
 from neardup.engines.stopwatch import Stopwatch
 from neardup.errors import UsageError
+from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
 from neardup.results import Opened, Result, Written
 from neardup.sinks import write_groups, write_json, write_pages, write_table
@@ -135,6 +138,34 @@ def find_duplicates(
     [True, True, False]
     """
     return _result(_run(texts(pages), detector, settings, None, Opened([])))
+
+
+def statistics_of(
+    inputs: Inputs,
+    detector: str | Detector,
+    *,
+    settings: Settings | None = None,
+    fields: Fields | None = None,
+    base_url: str | None = None,
+    format: str | None = None,
+) -> CollectionStatistics:
+    """The statistics of a collection that a detector needs; saved to a file they are ``Settings.statistics``.
+
+    >>> import json, pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "pages.jsonl"
+    >>> lines = [{"text": "eight or more words stand on each of these " + name} for name in ("pages", "leaves")]
+    >>> _ = file.write_text("".join(json.dumps(line) + chr(10) for line in lines))
+    >>> made = statistics_of(file, "spex(n=8)")
+    >>> made.pages, len(made.chunks[8][0])
+    (2, 2)
+    """
+    chosen, settings = parse(detector), settings or Settings()
+    if not chosen.counted():
+        raise UsageError(f"detector {chosen.name!r} needs no statistics", hint="give one that does, such as i-match")
+    paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
+    opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
+    with opened.source() as source:
+        return count(collect(source, chosen, settings, Silent()), chosen.counted(), settings)
 
 
 def choose_detector(source: Source, detector: str | Detector | None) -> Detector:

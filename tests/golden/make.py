@@ -15,8 +15,15 @@ import numpy as np
 
 import neardup
 from neardup import _native
+from neardup.fingerprints import (
+    FuzzyCodes,
+    LexiconSignatures,
+    RarityWeightedSamples,
+    RepeatedChunks,
+    collect_statistics,
+)
 from neardup.sources.memory import texts
-from neardup.text import Reading, read
+from neardup.text import Reading, read, term_lists
 
 FILE: Final = Path(__file__).with_name("fingerprints.json")
 
@@ -91,12 +98,44 @@ def vectors() -> dict[str, Any]:
         "projection of shingles": _rows(_native.projections(tokens, bits=64, k=8)),
         "pieces": _rows(_native.pieces(sketches, 12)),
         "13 pieces": _rows(_native.pieces(sketches, 13)),
+        **_taxonomy(tokens, term_lists(batch)),
     }
     pages = {name: {what: of[row] for what, of in columns.items()} for row, name in enumerate(PAGES)}
     # The long page is there for its fingerprints; its thousand terms would only fill the file.
-    for what in ("terms", "tokens", "rabin tokens"):
+    for what in ("terms", "tokens", "rabin tokens", "winnowed", "stretches", "windows that end in a breakpoint"):
         pages["long"][what] = pages["long"][what][:12]
     return {"format_version": _native.FORMAT_VERSION, "unicode": _native.UNICODE_VERSION, "pages": pages}
+
+
+def _taxonomy(tokens: Any, terms: Any) -> dict[str, list[Any]]:
+    """The methods of the taxonomy, with few numbers each."""
+    statistics = collect_statistics([tokens], [1, 3])
+    lists: dict[str, Any] = {
+        "winnowed": _native.winnowed(tokens, n=5, window=10),
+        "stretches": _native.stretches(tokens, modulus=6),
+        "windows that end in a breakpoint": _native.ending_windows(tokens, n=4, modulus=6),
+        "every ninth window": _native.stepping_windows(tokens, n=4, step=9),
+        "random windows": _native.random_windows(tokens, n=4, count=5),
+        "smallest windows": _native.smallest_windows(tokens, n=4, count=5),
+        "anchored windows": _native.anchored_windows(terms, n=4, letters=2, every=6),
+        "windows with rare prefixes": _native.anchored_windows(terms, n=4, letters=1, most=1),
+        "byte windows": _native.byte_windows(terms, n=30, modulus=64),
+        "repeated windows": RepeatedChunks(3).given(statistics).compute(tokens),
+    }
+    lexicons = LexiconSignatures(0.1, 1.0, least=2, randomised=2, left_out=0.3)
+    fuzzy = FuzzyCodes("en", k=3, intervals=3, spread=0.6, rarest=0.01)
+    rows: dict[str, Any] = {
+        "tagged minima": _native.tagged_minima(tokens, k=5, count=6),
+        "packed minima": _native.packed_minima(tokens, k=5, count=64, bits=2),
+        "one permutation": _native.one_permutation_sketches(tokens, k=5, count=6),
+        "weighted samples": _native.weighted_samples(tokens, k=1, count=6),
+        "rarity weighted samples": RarityWeightedSamples(1, 6).given(statistics).compute(tokens),
+        "intervals": _native.projection_codes(tokens, codes=4, projections=3, width=0.5),
+        "sides of hyperplanes": _native.projection_codes(tokens, codes=4, projections=8),
+        "fuzzy codes": fuzzy.compute(terms),
+        "signatures": lexicons.given(statistics).compute(tokens),
+    }
+    return {name: _lists(made) for name, made in lists.items()} | {name: _rows(made) for name, made in rows.items()}
 
 
 def _terms(page: dict[str, Any]) -> list[str]:

@@ -324,7 +324,7 @@ fn run_join() -> usize {
         |page: u64, column: u64| splitmix(10 + column, if page.is_multiple_of(20) { page + 1 } else { page });
     let values: Vec<u64> =
         (0..pages as u64).flat_map(|page| (0..6).map(move |column| key(page, column))).collect();
-    let (keys, active) = (Keys::plain(6, &values), vec![true; pages]);
+    let (keys, active) = (Keys::columns(6, &values), vec![true; pages]);
     measured(&mut || join(keys, &active, Predicate::Any, &Everything).pairs.len());
     values.len()
 }
@@ -337,7 +337,7 @@ fn run_hot_join() -> usize {
         values.extend((0..2).map(|column| splitmix(20 + column, page / size)));
         values.extend((2..6).map(|column| splitmix(20 + column, 1_000_000 + page)));
     }
-    let (keys, active) = (Keys::plain(6, &values), vec![true; (groups * size) as usize]);
+    let (keys, active) = (Keys::columns(6, &values), vec![true; (groups * size) as usize]);
     measured(&mut || join(keys, &active, Predicate::Any, &Everything).pairs.len());
     (groups * size * (size - 1) / 2) as usize
 }

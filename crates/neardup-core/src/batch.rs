@@ -118,6 +118,20 @@ pub fn pieces(sketches: &[u64], width: usize, pieces: usize) -> Vec<u64> {
     keys
 }
 
+/// Rows of `width` numbers, one a page, each filled by `fill`.
+pub fn rows<P>(
+    pages: impl Iterator<Item = P>,
+    count: usize,
+    width: usize,
+    mut fill: impl FnMut(P, &mut [u64]),
+) -> Vec<u64> {
+    let mut rows = vec![0; count * width];
+    for (page, row) in pages.zip(rows.chunks_mut(width.max(1))) {
+        fill(page, row);
+    }
+    rows
+}
+
 /// The set of shingles of each page, ordered, as lists.
 pub fn shingle_sets(tokens: Lists<'_>, shingling: Shingling) -> (Vec<i64>, Vec<u64>) {
     let (mut offsets, mut values) = (vec![0], Vec::with_capacity(tokens.values.len()));

@@ -20,6 +20,18 @@ pub const SEED_MINIMA: u64 = 0x6d69_6e69_6d61_3834;
 pub const SEED_SUPERSHINGLE: u64 = 0x7375_7065_7273_6831;
 pub const SEED_PROJECTION: u64 = 0x7072_6f6a_6563_7431;
 pub const SEED_IDENTITY: u64 = 0x6964_656e_7469_7479;
+pub const SEED_BREAKPOINT: u64 = 0x6272_6561_6b70_7431;
+pub const SEED_CHUNK: u64 = 0x6368_756e_6b73_3031;
+pub const SEED_ANCHOR: u64 = 0x616e_6368_6f72_3031;
+pub const SEED_BYTES: u64 = 0x6279_7465_7368_3031;
+pub const SEED_RANDOM: u64 = 0x7261_6e64_6f6d_3031;
+pub const SEED_ONE_PERMUTATION: u64 = 0x6f6e_6570_6572_6d31;
+pub const SEED_WEIGHTED: u64 = 0x7765_6967_6874_6564;
+pub const SEED_STABLE: u64 = 0x7073_7461_626c_6531;
+pub const SEED_LEXICON: u64 = 0x6c65_7869_636f_6e31;
+pub const SEED_FUZZY: u64 = 0x6675_7a7a_7966_7031;
+pub const SEED_LANES: u64 = 0x6262_6974_6d69_6e31;
+pub const SEED_REPEATS: u64 = 0x7370_6578_7265_7031;
 
 /// The `index`-th value of the stream that starts at `seed` (Steele, Lea and Flood's SplitMix64).
 pub const fn splitmix(seed: u64, index: u64) -> u64 {

@@ -429,7 +429,7 @@ mod tests {
                 1 => Predicate::SameSite(sites),
                 _ => Predicate::DifferentSite(sites),
             };
-            Buckets::new(Keys::plain(3, &self.keys), &self.active, predicate)
+            Buckets::new(Keys::columns(3, &self.keys), &self.active, predicate)
         }
     }
 

@@ -161,7 +161,7 @@ impl<'a> Buckets<'a> {
     pub fn join_within(&self, verifier: &impl Screened, limits: Limits) -> Joined {
         let mut joined = Joined::default();
         let mut begun = 0;
-        for number in 0..self.keys.columns() {
+        for number in 0..self.keys.count() {
             let column = Column { buckets: self, number, entries: self.entries(number) };
             column.join_within(verifier, limits, &mut begun, &mut joined);
         }
@@ -176,16 +176,15 @@ impl<'a> Buckets<'a> {
     /// Whether the bucket of this key is the one that handles the pair, and the predicate holds.
     #[inline(always)]
     pub(crate) fn takes_up(&self, column: usize, key: u64, a: u32, b: u32) -> bool {
-        if self.keys.first_shared(a, b) != Some(column) {
-            return false;
-        }
-        match self.predicate {
-            Predicate::Any => true,
-            Predicate::DifferentSite(sites) => sites.differ(a, b),
-            Predicate::SameSite(sites) => {
-                sites.shared(a, b).is_some_and(|site| on_site(self.keys.column(column)(a), site) == key)
+        let Some((first, shared)) = self.keys.first_shared(a, b) else { return false };
+        first == column
+            && match self.predicate {
+                Predicate::Any => shared == key,
+                Predicate::DifferentSite(sites) => shared == key && sites.differ(a, b),
+                Predicate::SameSite(sites) => {
+                    sites.shared(a, b).is_some_and(|site| on_site(shared, site) == key)
+                }
             }
-        }
     }
 
     /// The entries of a column that share their key with another, sorted by key and page.
@@ -196,12 +195,13 @@ impl<'a> Buckets<'a> {
         match self.predicate {
             Predicate::SameSite(sites) => {
                 for page in pages {
-                    let known = sites.of(page).iter().filter(|&&site| site != 0);
-                    entries.extend(known.map(|&site| Entry { key: on_site(key(page), site), page }));
+                    for &site in sites.of(page).iter().filter(|&&site| site != 0) {
+                        key(page, &mut |key| entries.push(Entry { key: on_site(key, site), page }));
+                    }
                 }
             }
             Predicate::Any | Predicate::DifferentSite(_) => {
-                entries.extend(pages.map(|page| Entry { key: key(page), page }));
+                pages.for_each(|page| key(page, &mut |key| entries.push(Entry { key, page })));
             }
         }
         entries.par_sort_unstable();
@@ -393,7 +393,7 @@ mod tests {
             let values: Vec<u64> = rows.iter().flat_map(|(row, _, _)| {
                 row.iter().enumerate().map(|(column, value)| 100 * column as u64 + value)
             }).collect();
-            let keys = Keys::plain(3, &values);
+            let keys = Keys::columns(3, &values);
             let active: Vec<bool> = rows.iter().map(|row| row.2).collect();
             let mut offsets = vec![0u64];
             let mut flat = Vec::new();
@@ -407,6 +407,43 @@ mod tests {
                 let found: Vec<(u32, u32)> = joined.pairs.iter().map(|pair| (pair.a, pair.b)).collect();
                 let expected = naive(&values, &active, predicate);
                 prop_assert_eq!(joined.candidates as usize, expected.len());
+                prop_assert_eq!(found, expected);
+            }
+        }
+
+        #[test]
+        fn finds_each_pair_of_lists_once(
+            rows in proptest::collection::vec(
+                (proptest::collection::btree_set(0u64..12, 0..6), 0u32..3, any::<bool>()), 0..30,
+            )
+        ) {
+            let (mut offsets, mut values) = (vec![0u64], Vec::new());
+            for (keys, _, _) in &rows {
+                values.extend(keys.iter().copied());
+                offsets.push(values.len() as u64);
+            }
+            let active: Vec<bool> = rows.iter().map(|row| row.2).collect();
+            let one_each: Vec<u64> = (0..=rows.len() as u64).collect();
+            let flat: Vec<u32> = rows.iter().map(|row| row.1).collect();
+            let sites = Sites { offsets: &one_each, values: &flat };
+            for predicate in [Predicate::Any, Predicate::SameSite(sites), Predicate::DifferentSite(sites)] {
+                let joined = join(Keys::lists(&offsets, &values), &active, predicate, &Everything);
+                let found: Vec<(u32, u32)> = joined.pairs.iter().map(|pair| (pair.a, pair.b)).collect();
+                let mut expected = Vec::new();
+                for b in 0..rows.len() {
+                    for a in 0..b {
+                        let (one, other) = (&rows[a], &rows[b]);
+                        let holds = match predicate {
+                            Predicate::Any => true,
+                            Predicate::SameSite(_) => one.1 == other.1 && one.1 != 0,
+                            Predicate::DifferentSite(_) => one.1 != other.1 || one.1 == 0,
+                        };
+                        if holds && one.2 && other.2 && !one.0.is_disjoint(&other.0) {
+                            expected.push((a as u32, b as u32));
+                        }
+                    }
+                }
+                expected.sort_unstable();
                 prop_assert_eq!(found, expected);
             }
         }

@@ -3,20 +3,25 @@
 //! The path of a page: bytes are decoded ([`decode`]), markup is read ([`html`]), text is split into terms
 //! ([`terms`], [`unicode`], [`image`]) and hashed to tokens ([`hash`], [`rabin`]), all of it composed in [`page`].
 //! Tokens become shingles ([`shingle`]), min-values, supershingles and band keys ([`minhash`]) and projections
-//! ([`projection`]). Pages that share a key are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that
-//! very many pages share are resolved apart ([`hot`], [`screen`]). Accepted pairs make clusters ([`components`],
-//! [`diameter`]) and decide what goes ([`removal`]). [`format`] holds every constant that two runs must share to be
-//! comparable.
+//! ([`projection`]). The other methods of the taxonomy select chunks ([`chunks`]), count them over the collection
+//! ([`statistics`]), embed the page ([`embeddings`]) or vary min-values ([`one_permutation`], [`lanes`]). Pages that
+//! share a key ([`prefix`] chooses few) are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that
+//! very many pages share are resolved apart ([`hot`], [`screen`]). [`postings`] is the chunk index, to be asked page by
+//! page. Accepted pairs make clusters ([`components`], [`diameter`]) and decide what goes ([`removal`]). [`format`]
+//! holds every constant that two runs must share to be comparable.
 
 pub mod ascii;
 pub mod batch;
 mod bridge;
+pub mod chunks;
+pub mod columns;
 pub mod components;
 pub mod cpu;
 mod crowd;
 pub mod decode;
 pub mod diameter;
 pub mod difference;
+pub mod embeddings;
 pub mod format;
 pub mod hash;
 pub mod hot;
@@ -25,10 +30,14 @@ pub mod image;
 pub mod join;
 pub mod jsonl;
 pub mod keys;
+pub mod lanes;
 pub mod minhash;
+pub mod one_permutation;
 pub mod ordered;
 pub mod page;
 pub mod parity;
+pub mod postings;
+pub mod prefix;
 pub mod projection;
 pub mod rabin;
 pub mod removal;
@@ -36,6 +45,7 @@ pub mod screen;
 pub mod sets;
 pub mod shingle;
 pub mod site;
+pub mod statistics;
 pub mod terms;
 pub mod unicode;
 mod unicode_tables;

@@ -75,6 +75,15 @@ impl Ordered {
     }
 }
 
+/// A list becomes the ordered set of its values; `spare` is a buffer that calls share.
+pub fn to_set(values: &mut Vec<u64>, spare: &mut Vec<u64>) {
+    let mut ordered = Ordered { table: std::mem::take(spare) };
+    let mut set = Vec::with_capacity(values.len());
+    ordered.append(values, &mut set);
+    *values = set;
+    *spare = ordered.table;
+}
+
 /// Appends what stands in the table.
 fn compact(table: &[u64], out: &mut Vec<u64>) {
     let from = out.len();

@@ -9,11 +9,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod archive;
 mod arrays;
+mod chunks;
 mod fingerprints;
 mod pages;
 mod pairs;
+mod postings;
 mod rules;
 mod set_files;
+mod sketches;
+mod statistics;
+mod terms;
 
 #[pymodule]
 mod _native {
@@ -21,6 +26,11 @@ mod _native {
 
     #[pymodule_export]
     use crate::archive::{WarcPages, WarcReader};
+    #[pymodule_export]
+    use crate::chunks::{
+        anchored_windows, byte_windows, ending_windows, random_windows, smallest_windows, stepping_windows,
+        stretches, winnowed,
+    };
     #[pymodule_export]
     use crate::fingerprints::{
         minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets,
@@ -33,7 +43,18 @@ mod _native {
         spanning_forest, term_difference,
     };
     #[pymodule_export]
+    use crate::postings::{Postings, build_postings};
+    #[pymodule_export]
     use crate::rules::{join, match_rules};
+    #[pymodule_export]
+    use crate::sketches::{
+        PrefixProfile, group_columns, interval_probability, lexicon_signatures, one_permutation_sketches,
+        packed_minima, projection_codes, tagged_minima, weighted_samples,
+    };
+    #[pymodule_export]
+    use crate::statistics::{NumberTable, Repeats, member_windows, merge_frequencies, repeat_levels};
+    #[pymodule_export]
+    use crate::terms::page_terms;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

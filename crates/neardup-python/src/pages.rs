@@ -50,7 +50,7 @@ fn column<T: Clone + 'static>(array: &PyArray, name: &str) -> PyResult<T> {
 }
 
 /// The columns of a batch that reading needs.
-struct Pages {
+pub struct Pages {
     content: LargeBinaryArray,
     html: BooleanArray,
     charset: StringArray,
@@ -58,7 +58,7 @@ struct Pages {
 }
 
 impl Pages {
-    fn new(content: &PyArray, html: &PyArray, charset: &PyArray, url: &PyArray) -> PyResult<Self> {
+    pub fn new(content: &PyArray, html: &PyArray, charset: &PyArray, url: &PyArray) -> PyResult<Self> {
         let content: LargeBinaryArray = column(content, "content")?;
         let html: BooleanArray = column(html, "html")?;
         let charset: StringArray = column(charset, "charset")?;
@@ -73,7 +73,7 @@ impl Pages {
         self.content.value_data().len()
     }
 
-    fn iter(&self) -> impl Iterator<Item = Page<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = Page<'_>> {
         (0..self.content.len()).map(|at| Page {
             content: self.content.value(at),
             html: self.html.value(at),

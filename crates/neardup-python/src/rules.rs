@@ -6,7 +6,9 @@ use std::sync::{Arc, OnceLock};
 use neardup_core::hot::{self, Resolved, Tuning};
 use neardup_core::join::{Buckets, Joined, Limits, Pair, Predicate, Sites};
 use neardup_core::keys::{KeyKind, Keys};
+use neardup_core::lanes::{self, AgreeingLanes};
 use neardup_core::parity;
+use neardup_core::prefix::{self, KeyLists};
 use neardup_core::screen::Screened;
 use neardup_core::sets::{Batches, SetSource, Sets};
 use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Jaccard};
@@ -20,17 +22,20 @@ use crate::arrays::{TokenLists, detached, flat};
 use crate::pairs::{Column, contiguous, permutation};
 use crate::set_files::{Place, SetFiles};
 
-/// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits` and `sets` is there to
-/// verify with; without any, sharing a key is enough.
+/// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits`, `lanes` and `sets` is
+/// there to verify with; without any, sharing a key is enough.
 #[derive(FromPyObject)]
 pub struct RuleArrays<'py> {
-    /// A fingerprint a row, and how it gives keys: "columns", "pairs" of columns, or "pieces", so many of them.
-    keys: PyReadonlyArray2<'py, u64>,
+    /// A fingerprint a row, and how it gives keys: "columns", "pairs" of columns, or "pieces", so many of them. Without
+    /// it the sets give keys of their own, their rarest elements.
+    keys: Option<PyReadonlyArray2<'py, u64>>,
     key_kind: String,
     pieces: usize,
     predicate: String,
     columns: Option<PyReadonlyArray2<'py, u64>>,
     bits: Option<PyReadonlyArray2<'py, u64>>,
+    /// Sketches of lanes, bits of a lane, and how many lanes.
+    lanes: Option<(PyReadonlyArray2<'py, u64>, u32, usize)>,
     sets: Option<SetArrays<'py>>,
     least: f64,
 }
@@ -55,6 +60,8 @@ struct SetLists {
     /// Paths, and where in them the set of each row lies; none while all are in memory.
     files: Option<(Vec<PathBuf>, Vec<Place>)>,
     parities: Vec<TokenLists>,
+    /// Where a rule has no other keys.
+    keys: KeyLists,
     failed: Arc<OnceLock<String>>,
 }
 
@@ -81,7 +88,21 @@ impl SetLists {
         }
         let parities = arrays.parities.iter().map(TokenLists::new).collect::<PyResult<_>>()?;
         let files = (!paths.is_empty()).then_some((paths, places));
-        Ok(SetLists { sets: lists, files, parities, failed: Arc::default() })
+        Ok(SetLists { sets: lists, files, parities, keys: KeyLists::default(), failed: Arc::default() })
+    }
+
+    /// The keys that two sets of a ratio of `least` have in common, for the pages that take part.
+    fn make_keys(&mut self, rows: &[u32], active: &[bool], least: f64) -> PyResult<()> {
+        if !(least > 0.0 && least <= 1.0) {
+            return Err(PyValueError::new_err("sets are compared by a ratio above 0 and at most 1"));
+        }
+        let batches = numbered(&self.sets);
+        if self.files.is_some() || rows.iter().any(|&row| row as usize >= batches.len()) {
+            return Err(PyValueError::new_err("every row must have a set, in memory, to give keys"));
+        }
+        let set = |page: usize| if active[page] { batches.get(rows[page] as usize) } else { &[][..] };
+        self.keys = prefix::keys(rows.len(), set, least);
+        Ok(())
     }
 
     fn of_pages(&self, rows: &[u32]) -> PyResult<Sets<'_>> {
@@ -125,10 +146,21 @@ enum Evidence<'a> {
     Key,
     Columns(EqualColumns<'a>),
     Bits(AgreeingBits<'a>),
+    Lanes(AgreeingLanes<'a>),
     Sets(Sets<'a>, f64),
 }
 
 impl RuleArrays<'_> {
+    fn kind(&self, width: usize) -> PyResult<KeyKind> {
+        match self.key_kind.as_str() {
+            "columns" => Ok(KeyKind::Columns),
+            "pairs" => Ok(KeyKind::Pairs),
+            "pieces" if (2 * width..=64 * width).contains(&self.pieces) => Ok(KeyKind::Pieces(self.pieces)),
+            "pieces" => Err(PyValueError::new_err("a piece must have between 1 and 32 bits")),
+            _ => Err(PyValueError::new_err("keys are 'columns', 'pairs' or 'pieces'")),
+        }
+    }
+
     fn checked<'a>(
         &'a self,
         sites: Option<Sites<'a>>,
@@ -141,13 +173,13 @@ impl RuleArrays<'_> {
             one_row_a_page(values.len() / width, pages, what)?;
             Ok::<_, PyErr>((values, width))
         };
-        let (values, width) = checked(&self.keys, "keys")?;
-        let kind = match self.key_kind.as_str() {
-            "columns" => KeyKind::Columns,
-            "pairs" => KeyKind::Pairs,
-            "pieces" if (2 * width..=64 * width).contains(&self.pieces) => KeyKind::Pieces(self.pieces),
-            "pieces" => return Err(PyValueError::new_err("a piece must have between 1 and 32 bits")),
-            _ => return Err(PyValueError::new_err("keys are 'columns', 'pairs' or 'pieces'")),
+        let keys = match (&self.keys, sets) {
+            (Some(keys), _) => {
+                let (values, width) = checked(keys, "keys")?;
+                Keys::of(self.kind(width)?, width, values)
+            }
+            (None, Some(sets)) => Keys::lists(&sets.keys.offsets, &sets.keys.values),
+            (None, None) => return Err(PyValueError::new_err("a rule needs keys, or sets with rows")),
         };
         let predicate = match (self.predicate.as_str(), sites) {
             ("any", _) => Predicate::Any,
@@ -165,6 +197,13 @@ impl RuleArrays<'_> {
         } else if let Some(bits) = &self.bits {
             let (values, width) = checked(bits, "bits")?;
             Evidence::Bits(AgreeingBits { width, values, least: self.least as u32 })
+        } else if let Some((lanes, bits, count)) = &self.lanes {
+            let (values, width) = checked(lanes, "lanes")?;
+            let least = self.least as usize;
+            if !matches!(bits, 1 | 2 | 4 | 8) || lanes::width(*count, *bits) != width || least > *count {
+                return Err(PyValueError::new_err("lanes of 1, 2, 4 or 8 bits do not fill the columns"));
+            }
+            Evidence::Lanes(AgreeingLanes { width, values, bits: *bits, lanes: *count, least })
         } else if let Some(sets) = sets {
             let Some(rows) = rows else { return Err(PyValueError::new_err("sets need rows")) };
             one_row_a_page(rows.len(), pages, "rows")?;
@@ -172,7 +211,7 @@ impl RuleArrays<'_> {
         } else {
             Evidence::Key
         };
-        Ok(Spec { keys: Keys { kind, width, values }, predicate, evidence })
+        Ok(Spec { keys, predicate, evidence })
     }
 }
 
@@ -185,6 +224,7 @@ enum Verifier<'a> {
     Key(Everything),
     Columns(EqualColumns<'a>),
     Bits(AgreeingBits<'a>),
+    Lanes(AgreeingLanes<'a>),
     Sets(Jaccard<'a>),
 }
 
@@ -194,6 +234,7 @@ impl<'a> Verifier<'a> {
             Evidence::Key => Verifier::Key(Everything),
             Evidence::Columns(columns) => Verifier::Columns(*columns),
             Evidence::Bits(bits) => Verifier::Bits(*bits),
+            Evidence::Lanes(lanes) => Verifier::Lanes(*lanes),
             Evidence::Sets(sets, least) => Verifier::Sets(Jaccard { sets, least: *least }),
         }
     }
@@ -203,6 +244,7 @@ impl<'a> Verifier<'a> {
             Verifier::Key(verifier) => buckets.join_within(verifier, limits),
             Verifier::Columns(verifier) => buckets.join_within(verifier, limits),
             Verifier::Bits(verifier) => buckets.join_within(verifier, limits),
+            Verifier::Lanes(verifier) => buckets.join_within(verifier, limits),
             Verifier::Sets(verifier) => buckets.join_within(verifier, limits),
         }
     }
@@ -212,6 +254,7 @@ impl<'a> Verifier<'a> {
             Verifier::Key(verifier) => verifier,
             Verifier::Columns(verifier) => verifier,
             Verifier::Bits(verifier) => verifier,
+            Verifier::Lanes(verifier) => verifier,
             Verifier::Sets(verifier) => verifier,
         }
     }
@@ -240,7 +283,7 @@ fn apply(specs: &[Spec<'_>], active: &[bool], order: &[u32], limits: Limits) -> 
 }
 
 /// As many threads as asked for; 0 means one a core.
-fn thread_pool(threads: usize) -> PyResult<ThreadPool> {
+pub fn thread_pool(threads: usize) -> PyResult<ThreadPool> {
     let built = ThreadPoolBuilder::new().num_threads(threads).build();
     built.map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
 }
@@ -272,16 +315,23 @@ fn checked_and_applied(
         _ => None,
     };
     let rows = rows.as_ref().map(contiguous).transpose()?;
-    let sets: Vec<Option<SetLists>> = rules
+    let pool = thread_pool(threads)?;
+    let mut sets: Vec<Option<SetLists>> = rules
         .iter()
         .map(|rule| rule.sets.as_ref().map(SetLists::new).transpose())
         .collect::<PyResult<_>>()?;
+    for (rule, sets) in rules.iter().zip(&mut sets) {
+        if let (None, Some(sets), Some(rows)) = (&rule.keys, sets, rows) {
+            one_row_a_page(rows.len(), pages, "rows")?;
+            let least = rule.least;
+            detached(py, || pool.install(|| sets.make_keys(rows, active, least)))?;
+        }
+    }
     let specs: Vec<Spec> = rules
         .iter()
         .zip(&sets)
         .map(|(rule, sets)| rule.checked(sites, pages, sets.as_ref(), rows))
         .collect::<PyResult<_>>()?;
-    let pool = thread_pool(threads)?;
     let applied = detached(py, || pool.install(|| apply(&specs, active, order, limits)));
     match sets.iter().flatten().find_map(|sets| sets.failed.get()) {
         Some(reason) => Err(PyOSError::new_err(format!("sets cannot be read back: {reason}"))),
@@ -316,12 +366,13 @@ pub fn join<'py>(
     threads: usize,
 ) -> PyResult<JoinResult<'py>> {
     let rule = RuleArrays {
-        keys,
+        keys: Some(keys),
         key_kind: "columns".to_owned(),
         pieces: 0,
         predicate: predicate.to_owned(),
         columns,
         bits,
+        lanes: None,
         sets: None,
         least,
     };

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 @click.option("--url-a", metavar="URL", help="URL of page A.")
 @click.option("--url-b", metavar="URL", help="URL of page B.")
 @click.option("--detector", "-d", "judges", multiple=True, metavar="SPEC", help="Ask these detectors only.")
+@click.option("--all", "ask_all", is_flag=True, help="Ask every detector that needs no other statistics.")
+@click.option(
+    "--statistics", metavar="FILE",
+    help="Frozen statistics of a collection, for detectors that need some.  [default: of the two pages]",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @reading_options
 def command(
@@ -30,6 +35,8 @@ def command(
     url_a: str | None,
     url_b: str | None,
     judges: tuple[str, ...],
+    ask_all: bool,
+    statistics: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -43,9 +50,15 @@ def command(
     from neardup.comparison import compare, compare_batch
     from neardup.engines import Settings
 
+    if ask_all:
+        from neardup.detectors import detectors
+        from neardup.fingerprints import CollectionStatistics
+
+        counted = set(CollectionStatistics.load(statistics).chunks) if statistics else set()
+        judges += tuple(name for name, kind in detectors().items() if counted.issuperset(kind().counted()))
     if a == b == "-":
         raise click.UsageError("standard input holds one page, not two")
-    settings = Settings(reading=reading_of(options))
+    settings = Settings(reading=reading_of(options), statistics=statistics)
     if folder is not None:
         from neardup.results import fetch_pages
 

@@ -48,6 +48,10 @@ from neardup.cli.options import bytes_of, fields_of, input_options, reading_of, 
     "--max-pairs", type=click.IntRange(min=1), default=100, show_default=True, metavar="N",
     help="Hold all accepted pairs up to N times the pages; beyond, only their spanning forest.",
 )  # fmt: skip
+@click.option(
+    "--statistics", metavar="FILE",
+    help="Frozen statistics of a collection, for detectors that need some.  [default: of the input, in a first pass]",
+)  # fmt: skip
 @click.option("--threads", type=click.IntRange(min=0), default=0, help="Worker threads.  [default: one a core]")
 @input_options
 @reading_options
@@ -77,6 +81,7 @@ def command(inputs: tuple[str, ...], out: str, quiet: bool, as_json: bool, **opt
         threads=options["threads"],
         max_pairs=options["max_pairs"],
         memory=options["memory"],
+        statistics=options["statistics"],
     )
     result = dedup(
         inputs,

@@ -23,7 +23,7 @@ from neardup.version import VERSION
 _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *"123456789")
 
 #: Verbs in the order in which ``--help`` teaches them.
-VERBS = ("dedup", "show", "compare", "tokens", "detectors", "plan", "demo", "completion")
+VERBS = ("dedup", "show", "compare", "tokens", "detectors", "plan", "statistics", "demo", "completion")
 
 
 class Verbs(click.Group):

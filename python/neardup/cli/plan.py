@@ -15,17 +15,24 @@ import click
     help="Share of the pairs at the threshold that must be found.",
 )  # fmt: skip
 @click.option("--functions", type=click.IntRange(1, 4096), default=256, show_default=True, help="At most so many.")
+@click.option("--detector", "-d", metavar="SPEC", help="Draw what this detector accepts, instead of planning bands.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, the curve included.")
-def command(threshold: float, recall: float, functions: int, as_json: bool) -> None:
+def command(threshold: float, recall: float, functions: int, detector: str | None, as_json: bool) -> None:
     """Choose bands and rows so that a pair at the threshold is found with the recall asked for.
 
     Tails are exact; the lecture's Chernoff bound (as corrected in the documentation) stands beside them.
 
+    With --detector the curve is that detector's: with what probability it accepts a pair, given how similar it is.
+
     \b
       neardup plan --threshold .8 --recall .99
+      neardup plan --detector 'supershingling(kappa=2)'
     """
     from neardup.detectors import planner
 
+    if detector is not None:
+        _plan_of(detector, threshold, as_json)
+        return
     chosen = planner.plan(threshold, recall, functions=functions)
     tails = {
         "functions": chosen.functions,
@@ -67,7 +74,35 @@ def command(threshold: float, recall: float, functions: int, as_json: bool) -> N
     )
 
 
-def draw(curve: list[tuple[float, float]], threshold: float, height: int = 12) -> None:
+def _plan_of(spec: str, threshold: float, as_json: bool) -> None:
+    from neardup.detectors import detectors, parse
+    from neardup.errors import UsageError
+
+    chosen = parse(spec)
+    curve = [(step / 60, chosen.acceptance(step / 60)) for step in range(61)]
+    known = [(similarity, chance) for similarity, chance in curve if chance is not None]
+    if len(known) < len(curve):
+        have = [name for name, kind in detectors().items() if kind().acceptance(0.5) is not None]
+        raise UsageError(
+            f"for detector {chosen.name!r} no closed form is known of what it accepts",
+            hint=f"there are curves of {', '.join(have)}",
+        )
+    told = [(similarity, chosen.acceptance(similarity) or 0.0) for similarity in (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)]
+    if as_json:
+        from neardup.cli.summary import print_json
+
+        print_json({"detector": str(chosen), "measure": chosen.measure, "curve": known})
+        return
+    click.echo(f"{chosen}: {chosen.summary}\n")
+    draw(known, threshold, chosen.measure)
+    click.echo("\n  similarity   accepted")
+    for similarity, chance in told:
+        click.echo(f"  {similarity:10.2f} {chance:10.4f}")
+
+
+def draw(
+    curve: list[tuple[float, float]], threshold: float, measure: str = "Jaccard similarity", height: int = 12
+) -> None:
     """The curve in block characters, eight steps to a line, the threshold marked on the axis."""
     blocks = " ▁▂▃▄▅▆▇█"
     for line in range(height - 1, -1, -1):
@@ -80,4 +115,4 @@ def draw(curve: list[tuple[float, float]], threshold: float, height: int = 12) -
     for value in (0.0, 0.5, 1.0):
         at = round(value * (len(curve) - 1))
         axis[at : at + 3] = list(f"{value:.1f}")
-    click.echo("       " + "".join(axis).rstrip() + "  Jaccard similarity")
+    click.echo("       " + "".join(axis).rstrip() + f"  {measure}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from neardup.detectors.rules import ExactJaccard, Rule
+from neardup.detectors.rules import ExactJaccard, Rule, SharedRatio
 from neardup.errors import SpecError
-from neardup.fingerprints import Fingerprint, SetFingerprint
+from neardup.fingerprints import AnyFingerprint, Statistical
 
 
 @dataclass(frozen=True)
@@ -25,22 +25,37 @@ class Detector:
     source: ClassVar[str]
     #: What it costs in time and space a page.
     cost: ClassVar[str]
+    #: The similarity that ``acceptance`` is about.
+    measure: ClassVar[str] = "Jaccard similarity"
 
     def rules(self) -> tuple[Rule, ...]:
         """The union of these finds the pairs."""
         raise NotImplementedError
 
-    def fingerprints(self) -> tuple[Fingerprint, ...]:
+    def fingerprints(self) -> tuple[AnyFingerprint, ...]:
         """Everything to be computed of every page, each once."""
-        needed: dict[Fingerprint, None] = {}
+        needed: dict[AnyFingerprint, None] = {}
         for rule in self.rules():
             needed.update(dict.fromkeys(rule.fingerprints()))
         return tuple(needed)
 
-    def sets(self) -> tuple[SetFingerprint, ...]:
+    def sets(self) -> tuple[AnyFingerprint, ...]:
         """The sets that pairs are verified by, each once."""
         verifiers = (rule.verify for rule in self.rules())
-        return tuple(dict.fromkeys(verify.sets for verify in verifiers if isinstance(verify, ExactJaccard)))
+        return tuple(dict.fromkeys(v.fingerprint for v in verifiers if isinstance(v, ExactJaccard | SharedRatio)))
+
+    def counted(self) -> tuple[int, ...]:
+        """The lengths of chunks whose frequencies in the collection are needed first; none for most."""
+        lengths = {kind.counted for kind in self.fingerprints() if isinstance(kind, Statistical)}
+        return tuple(sorted(lengths))
+
+    def acceptance(self, similarity: float) -> float | None:
+        """P(a pair is accepted), given its similarity as ``measure`` has it; None where no closed form is known."""
+        return None
+
+    def as_used(self) -> tuple[str, str, str]:
+        """For the table of methods: tokens of a chunk (n), numbers of a fingerprint (k), and what must be shared."""
+        return ("–", "–", "–")
 
     def parameters(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}

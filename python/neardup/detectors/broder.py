@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from neardup.detectors.base import Detector
+from neardup.detectors.planner import supershingle_probability
 from neardup.detectors.registry import register
 from neardup.detectors.rules import AgreeingColumns, Keys, Rule, SingleColumns, SupershinglePairs
 from neardup.fingerprints import Supershingles
@@ -48,3 +49,9 @@ class Broder(Detector):
 
     def rules(self) -> tuple[Rule, ...]:
         return (Rule("broder", self.keys(), AgreeingColumns(self.fingerprint(), self.least)),)
+
+    def acceptance(self, similarity: float) -> float | None:
+        return supershingle_probability(similarity, m=self.m, groups=self.groups, least=self.least)
+
+    def as_used(self) -> tuple[str, str, str]:
+        return (str(self.k), str(self.groups), f"κ = {self.least}")

@@ -46,3 +46,6 @@ class Charikar(Detector):
     def rules(self) -> tuple[Rule, ...]:
         sketch = self.fingerprint()
         return (Rule("charikar", Pieces(sketch, self.pieces), AgreeingBits(sketch, self.t)),)
+
+    def as_used(self) -> tuple[str, str, str]:
+        return ("|d|" if self.k == 1 else str(self.k), f"{self.bits} bits", f"{self.t} bits agree")

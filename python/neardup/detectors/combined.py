@@ -43,3 +43,6 @@ class Combined(Detector):
 
     def rules(self) -> tuple[Rule, ...]:
         return (Rule("combined", self.broder().keys(), AgreeingBits(Projection(bits=self.bits), self.t)),)
+
+    def as_used(self) -> tuple[str, str, str]:
+        return (f"{self.k}, |d|", f"{self.groups}, {self.bits} bits", f"κ = {self.least}, {self.t} bits agree")

@@ -26,3 +26,6 @@ class Exact(Detector):
 
     def rules(self) -> tuple[Rule, ...]:
         return ()
+
+    def as_used(self) -> tuple[str, str, str]:
+        return ("|d|", "1", "κ = 1")

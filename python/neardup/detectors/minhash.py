@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from neardup.detectors.base import Detector
-from neardup.detectors.planner import Plan, plan
+from neardup.detectors.planner import Plan, band_probability, plan
 from neardup.detectors.registry import register
 from neardup.detectors.rules import ExactJaccard, Rule, SingleColumns
 from neardup.fingerprints import Bands, ShingleSet
@@ -57,3 +57,11 @@ class MinHash(Detector):
     def rules(self) -> tuple[Rule, ...]:
         bands = Bands(k=self.k, bands=self.plan.bands, rows=self.plan.rows, rabin=self.rabin)
         return (Rule("minhash", SingleColumns(bands), ExactJaccard(ShingleSet(self.k, self.rabin), self.threshold)),)
+
+    def acceptance(self, similarity: float) -> float | None:
+        if similarity < self.threshold:
+            return 0.0
+        return band_probability(similarity, self.plan.bands, self.plan.rows)
+
+    def as_used(self) -> tuple[str, str, str]:
+        return (str(self.k), f"{self.plan.bands} bands", f"Jaccard ≥ {self.threshold:g}, exactly")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -44,7 +45,9 @@ def parse(spec: str | Detector) -> Detector:
     name = name.strip()
     known = _DETECTORS.get(name)
     if known is None:
-        raise SpecError(f"unknown detector {name!r}", hint=f"one of {', '.join(detectors())}")
+        near = difflib.get_close_matches(name, _DETECTORS, 1)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        raise SpecError(f"unknown detector {name!r}{meant}", hint=f"one of {', '.join(detectors())}")
     if not opened:
         return known()
     if not rest.rstrip().endswith(")"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from neardup import _native
-from neardup.fingerprints import Fingerprint, FixedWidth, Projection, SetFingerprint, Supershingles
+from neardup.fingerprints import AnyFingerprint, FixedWidth, PackedMinima, Projection, Supershingles
 
 Predicate = Literal["any", "same-site", "different-site"]
 
@@ -29,7 +29,7 @@ class SupershinglePairs:
 class SingleColumns:
     """Keys: each column of the fingerprint as it is."""
 
-    fingerprint: Fingerprint
+    fingerprint: AnyFingerprint
     kind: ClassVar[str] = "columns"
 
     def of(self, values: FixedWidth) -> FixedWidth:
@@ -48,14 +48,35 @@ class Pieces:
         return _native.pieces(values, self.pieces)
 
 
-Keys = SupershinglePairs | SingleColumns | Pieces
+@dataclass(frozen=True, slots=True)
+class ColumnGroups:
+    """Keys: hashes of ``groups`` groups of columns; fewer differing columns than groups always share one."""
+
+    fingerprint: AnyFingerprint
+    groups: int
+    kind: ClassVar[str] = "columns"
+
+    def of(self, values: FixedWidth) -> FixedWidth:
+        return _native.group_columns(values, self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class RarestChunks:
+    """Keys: of each page's chunk set the rarest ones, so many that sets with a ratio of ``least`` share one."""
+
+    fingerprint: AnyFingerprint
+    least: float
+    kind: ClassVar[str] = "columns"
+
+
+Keys = SupershinglePairs | SingleColumns | Pieces | ColumnGroups | RarestChunks
 
 
 @dataclass(frozen=True, slots=True)
 class AgreeingColumns:
-    """Accepted: at least ``least`` supershingles agree (B-similarity)."""
+    """Accepted: at least ``least`` columns agree (κ; over supershingles, B-similarity)."""
 
-    fingerprint: Supershingles
+    fingerprint: AnyFingerprint
     least: int
 
 
@@ -68,14 +89,30 @@ class AgreeingBits:
 
 
 @dataclass(frozen=True, slots=True)
-class ExactJaccard:
-    """Accepted: the Jaccard similarity of the sets, computed exactly, is at least ``least``."""
+class AgreeingLanes:
+    """Accepted: at least ``least`` of the lanes of a b-bit signature agree."""
 
-    sets: SetFingerprint
+    fingerprint: PackedMinima
+    least: int
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRatio:
+    """Accepted: of the chunks in either set at least ``least`` are in both, counted exactly."""
+
+    fingerprint: AnyFingerprint
     least: float
 
 
-Verify = AgreeingColumns | AgreeingBits | ExactJaccard
+@dataclass(frozen=True, slots=True)
+class ExactJaccard:
+    """Accepted: the Jaccard similarity of the sets, computed exactly, is at least ``least``."""
+
+    fingerprint: AnyFingerprint
+    least: float
+
+
+Verify = AgreeingColumns | AgreeingBits | AgreeingLanes | SharedRatio | ExactJaccard
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +124,14 @@ class Rule:
     verify: Verify
     predicate: Predicate = "any"
 
-    def fingerprints(self) -> tuple[Fingerprint, ...]:
+    def fingerprints(self) -> tuple[AnyFingerprint, ...]:
         """What must be computed of every page for this rule.
 
         >>> rule = Rule("c", Pieces(Projection(), 12), AgreeingBits(Projection(), 372))
         >>> rule.fingerprints()
         (Projection(bits=384, k=1, rabin=False),)
         """
-        needed: list[Fingerprint] = [self.keys.fingerprint]
-        if not isinstance(self.verify, ExactJaccard) and self.verify.fingerprint not in needed:
+        needed: list[AnyFingerprint] = [self.keys.fingerprint]
+        if self.verify.fingerprint not in needed:
             needed.append(self.verify.fingerprint)
         return tuple(needed)

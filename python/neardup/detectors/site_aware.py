@@ -37,3 +37,6 @@ class SiteAware(Detector):
         (different,) = Charikar(t=self.t, pieces=self.pieces).rules()
         (same,) = Combined(t=self.same_site_t).rules()
         return (replace(different, predicate="different-site"), replace(same, predicate="same-site"))
+
+    def as_used(self) -> tuple[str, str, str]:
+        return ("8, |d|", "6, 384 bits", f"{self.t} bits agree; on one site κ = 2, {self.same_site_t} bits")

@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +23,15 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.detectors import Detector
+from neardup.engines import fingerprinting
 from neardup.engines.links import count_links, page_links
-from neardup.engines.parts import KEPT, SET, Part, Tally, fixed_width_column, fixed_width_rows, numbers
+from neardup.engines.parts import KEPT, LIST, TOKENS, Part, Tally, fixed_width_column, fixed_width_rows, numbers
 from neardup.engines.progress import Progress
 from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
 from neardup.engines.store import PartStore
 from neardup.errors import InputError
-from neardup.fingerprints import Fingerprint, FixedWidth, SetFingerprint
+from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
 from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Source
 from neardup.text import read
@@ -48,10 +50,11 @@ class Collection:
     """Every page of the input, in input order, without its text. What is asked for is read when it is asked for."""
 
     store: PartStore
-    kinds: tuple[Fingerprint, ...]
-    set_kinds: tuple[SetFingerprint, ...]
+    kinds: tuple[Fingerprint | ChunkSets, ...]
     count: int
     tally: Tally
+    #: Fingerprints of all pages that had to wait for statistics of the collection, in batches.
+    _given: dict[AnyFingerprint, list[Any]] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> pa.ChunkedArray:
         """One of ``KEPT``, or ``title``, ``site`` or ``tokens`` (how many), of all pages."""
@@ -82,16 +85,32 @@ class Collection:
         batches = list(self.store.columns(["identity_high", "identity_low"]))
         return numbers(batches, "identity_high"), numbers(batches, "identity_low")
 
-    def fingerprint(self, kind: Fingerprint, rows: npt.NDArray[np.uint32]) -> FixedWidth:
+    def fingerprint(self, kind: AnyFingerprint, rows: npt.NDArray[np.uint32]) -> FixedWidth:
         """A fingerprint of some pages, given by their rows in ascending order."""
-        name = f"fingerprint_{self.kinds.index(kind)}"
-        return fixed_width_rows((batch.column(0) for batch in self.store.columns([name])), kind.width, rows)
+        if kind in self._given:
+            given: FixedWidth = np.concatenate(self._given[kind])[rows]
+            return given
+        return fixed_width_rows(self.store.columns([f"fingerprint_{self._place(kind)}"]), rows)
 
-    def sets(self, kind: SetFingerprint) -> Sets:
-        """Sets that pairs are verified by, of all pages."""
-        number = self.set_kinds.index(kind)
+    def add_fingerprint(self, kind: AnyFingerprint, batches: list[FixedWidth] | list[pa.LargeListArray]) -> None:
+        """Takes a fingerprint of all pages that could not be computed as they were read."""
+        self._given[kind] = batches
+
+    def _place(self, kind: AnyFingerprint) -> int:
+        return next(place for place, known in enumerate(self.kinds) if known == kind)
+
+    def sets(self, kind: AnyFingerprint, in_memory: bool = False) -> Sets:
+        """Sets that pairs are verified by, of all pages; where they are, unless asked for in memory."""
+        if kind in self._given:
+            return Sets(self._given[kind], [_native.parities(sets) for sets in self._given[kind]])
+        number = self._place(kind)
         parities = [batch.column(0) for batch in self.store.columns([f"parity_{number}"])]
-        return Sets(self.store.lists(f"{SET}{number}"), parities)
+        lists = self.store.lists(f"{LIST}{number}")
+        return Sets([_loaded(held) for held in lists] if in_memory else lists, parities)
+
+    def token_lists(self) -> Iterator[pa.LargeListArray]:
+        """The tokens themselves, a batch at a time; there where they were kept."""
+        return map(_loaded, self.store.lists(TOKENS))
 
     @property
     def links(self) -> npt.NDArray[np.int64] | None:
@@ -107,12 +126,10 @@ class _Worker:
 
     detector: Detector
     settings: Settings
-    fingerprints: tuple[Fingerprint, ...] = field(init=False)
-    sets: tuple[SetFingerprint, ...] = field(init=False)
+    fingerprints: tuple[Fingerprint | ChunkSets, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.fingerprints = self.detector.fingerprints()
-        self.sets = self.detector.sets()
+        self.fingerprints = fingerprinting.at_once(self.detector.fingerprints())
 
     def __call__(self, chunk: Chunk) -> Part:
         loaded = chunk.load()
@@ -124,11 +141,13 @@ class _Worker:
         columns["tokens"] = pc.list_value_length(tokens)
         columns["identity_high"] = pa.array(page_tokens.identity_high)
         columns["identity_low"] = pa.array(page_tokens.identity_low)
-        for number, fingerprint in enumerate(self.fingerprints):
-            columns[f"fingerprint_{number}"] = fixed_width_column(fingerprint.compute(tokens))
-        for number, sets in enumerate(self.sets):
-            columns[f"{SET}{number}"] = found = sets.compute(tokens)
-            columns[f"parity_{number}"] = _native.parities(found)
+        for number, values in enumerate(fingerprinting.compute(self.fingerprints, tokens, pages)):
+            if isinstance(values, np.ndarray):
+                columns[f"fingerprint_{number}"] = fixed_width_column(values)
+            else:
+                columns[f"{LIST}{number}"], columns[f"parity_{number}"] = values, _native.parities(values)
+        if self.detector.counted():
+            columns[TOKENS] = tokens
         if self.settings.keep == "most-linked":
             columns["own_url"], columns["links"] = page_links(pages)
         replaced = int(page_tokens.replaced.sum())
@@ -164,7 +183,17 @@ def collect(
     tally = store.tally()
     if not tally.pages:
         raise InputError("no pages were found in the input", hint=_why_none(tally))
-    return Collection(store, worker.fingerprints, worker.sets, tally.pages, tally)
+    return Collection(store, worker.fingerprints, tally.pages, tally)
+
+
+def _loaded(held: pa.LargeListArray | tuple[Path, npt.NDArray[np.int64]]) -> pa.LargeListArray:
+    """Lists that may be in a file of the scratch folder."""
+    if not isinstance(held, tuple):
+        return held
+    path, lengths = held
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    kind = pa.large_list(pa.field("item", pa.uint64(), nullable=False))
+    return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(np.fromfile(path, np.uint64)), type=kind)
 
 
 def _in_order(chunks: Iterator[Chunk], worker: _Worker, threads: int) -> Iterator[Part]:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from neardup import _native
 from neardup.detectors import Detector
+from neardup.engines import first_pass
 from neardup.engines.collect import Collection, collect
 from neardup.engines.matching import Matches, match
 from neardup.engines.outcome import Outcome, Tables, assemble
@@ -35,6 +36,10 @@ def run(
     watch = Stopwatch(progress or Silent())
     with watch.stage("reading", source.nbytes()):
         collection = collect(source, detector, settings, watch.progress, scratch)
+    statistics = None
+    if detector.counted():
+        with watch.stage("statistics"):
+            statistics = first_pass.prepare(collection, detector, settings)
     with watch.stage("matching"):
         matches = match(collection, detector, settings)
     with watch.stage("clustering"):
@@ -45,6 +50,7 @@ def run(
         "detector": str(detector),
         "parameters": detector.parameters(),
         "settings": asdict(settings),
+        "statistics": first_pass.told(statistics),
         "counts": tables.counts,
         "ignored": collection.tally.ignored,
         "rules": [asdict(counts) for counts in matches.rules],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,10 +12,20 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import AgreeingBits, AgreeingColumns, ExactJaccard, Pieces
+from neardup.detectors.rules import (
+    AgreeingBits,
+    AgreeingColumns,
+    AgreeingLanes,
+    ColumnGroups,
+    ExactJaccard,
+    Keys,
+    Pieces,
+    RarestChunks,
+    SharedRatio,
+)
 from neardup.engines.collect import Collection, Sets
 from neardup.engines.settings import Settings
-from neardup.fingerprints import Fingerprint, FixedWidth, Projection, Supershingles
+from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_order
 
 Rows = npt.NDArray[np.uint32]
@@ -91,7 +102,7 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
     )
     rules = detector.rules()
     # One row an identity set, put together once however many rules ask for it.
-    fingerprints = {kind: collection.fingerprint(kind, first) for kind in collection.kinds}
+    fingerprints = {kind: collection.fingerprint(kind, first) for kind in fixed_width(rules)}
     found = _native.match_rules(
         [_arrays(rule, collection, fingerprints) for rule in rules],
         active,
@@ -114,7 +125,7 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         same_site=_same_site(sites, a, b),
         b_similarity=_similarity(fingerprints, Supershingles, a, b),
         c_similarity=_similarity(fingerprints, Projection, a, b),
-        jaccard=score if detector.sets() else None,
+        jaccard=score if all(isinstance(rule.verify, ExactJaccard) for rule in rules) else None,
         rule=which,
         rules=[RuleCounts(rule.name, *pairs[3:]) for rule, pairs in zip(rules, found, strict=True)],
     )
@@ -127,28 +138,53 @@ _Pairs = tuple[Rows, Rows, npt.NDArray[np.float64]]
 class _RuleArrays:
     """A rule as the native module takes it."""
 
-    keys: FixedWidth
+    #: There unless the sets give keys, their rarest members.
+    keys: FixedWidth | None
     key_kind: str
     pieces: int
     predicate: str
     columns: FixedWidth | None
     bits: FixedWidth | None
+    #: Sketches, bits of a lane, and how many lanes.
+    lanes: tuple[FixedWidth, int, int] | None
     sets: Sets | None
     least: float
 
 
-def _arrays(rule: Rule, collection: Collection, fingerprints: dict[Fingerprint, FixedWidth]) -> _RuleArrays:
+def _arrays(rule: Rule, collection: Collection, fingerprints: dict[AnyFingerprint, FixedWidth]) -> _RuleArrays:
     keys, verify = rule.keys, rule.verify
+    lanes = sets = None
+    if isinstance(verify, AgreeingLanes):
+        lanes = (fingerprints[verify.fingerprint], verify.fingerprint.bits, verify.fingerprint.m)
+    if isinstance(verify, ExactJaccard | SharedRatio):
+        sets = collection.sets(verify.fingerprint, in_memory=isinstance(keys, RarestChunks))
     return _RuleArrays(
-        keys=fingerprints[keys.fingerprint],
+        keys=None if isinstance(keys, RarestChunks) else _keys(keys, fingerprints[keys.fingerprint]),
         key_kind=keys.kind,
         pieces=keys.pieces if isinstance(keys, Pieces) else 0,
         predicate=rule.predicate,
         columns=fingerprints[verify.fingerprint] if isinstance(verify, AgreeingColumns) else None,
         bits=fingerprints[verify.fingerprint] if isinstance(verify, AgreeingBits) else None,
-        sets=collection.sets(verify.sets) if isinstance(verify, ExactJaccard) else None,
+        lanes=lanes,
+        sets=sets,
         least=verify.least,
     )
+
+
+def fixed_width(rules: Sequence[Rule]) -> list[AnyFingerprint]:
+    """The fingerprints of rules that are rows of numbers, each once."""
+    kinds: dict[AnyFingerprint, None] = {}
+    for rule in rules:
+        if not isinstance(rule.keys, RarestChunks):
+            kinds[rule.keys.fingerprint] = None
+        if not isinstance(rule.verify, ExactJaccard | SharedRatio):
+            kinds[rule.verify.fingerprint] = None
+    return list(kinds)
+
+
+def _keys(keys: Keys, values: FixedWidth) -> FixedWidth:
+    """What keys are made of; groups of columns are hashed here, the others as they are looked at."""
+    return keys.of(values) if isinstance(keys, ColumnGroups) else values
 
 
 def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], npt.NDArray[np.int8]]:
@@ -200,7 +236,7 @@ def _same_site(sites: _Sites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
 
 
 def _similarity(
-    fingerprints: dict[Fingerprint, FixedWidth], kind: type[Supershingles | Projection], a: Rows, b: Rows
+    fingerprints: dict[AnyFingerprint, FixedWidth], kind: type[Supershingles | Projection], a: Rows, b: Rows
 ) -> npt.NDArray[np.uint32] | None:
     for fingerprint, values in fingerprints.items():
         if isinstance(fingerprint, kind):

@@ -20,8 +20,9 @@ from neardup.page import Skipped
 
 #: What is kept of each page as the source told it.
 KEPT: Final = ("id", "url", "date", "source", "record", "offset", "length")
-#: How columns of sets are named; they are by far the largest, and read page by page.
-SET: Final = "set_"
+#: How columns of long lists (sets, tokens) are named; they are by far the largest, and read page by page.
+LIST: Final = "list_"
+TOKENS: Final = "list_tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,21 +83,27 @@ def fixed_width_column(values: FixedWidth) -> pa.FixedSizeListArray:
     return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
 
 
-def fixed_width_rows(columns: Iterable[pa.FixedSizeListArray], width: int, rows: npt.NDArray[np.uint32]) -> FixedWidth:
-    """Some rows, ascending, of columns that follow one another, as one array; nothing else is held.
+def fixed_width_rows(batches: Iterable[pa.RecordBatch], rows: npt.NDArray[np.uint32]) -> FixedWidth:
+    """Some rows, ascending, of the column of batches that follow one another, as one array; nothing else is held.
 
-    >>> columns = [fixed_width_column(np.array([[1, 2], [3, 4]], np.uint64))] * 2
-    >>> fixed_width_rows(columns, 2, np.array([1, 2], np.uint32)).tolist()
+    >>> column = fixed_width_column(np.array([[1, 2], [3, 4]], np.uint64))
+    >>> batches = [pa.RecordBatch.from_arrays([column], ["fingerprint"])] * 2
+    >>> fixed_width_rows(batches, np.array([1, 2], np.uint32)).tolist()
     [[3, 4], [1, 2]]
     """
-    found = np.empty((len(rows), width), np.uint64)
+    found: FixedWidth | None = None
     before = filled = 0
-    for column in columns:
+    for batch in batches:
+        column = batch.column(0)
+        width = column.type.list_size
+        if found is None:
+            found = np.empty((len(rows), width), np.uint64)
         upto = int(np.searchsorted(rows, before + len(column)))
         # `flatten` respects that a batch may be a slice of another.
         values = column.flatten().to_numpy().reshape(-1, width)
         np.take(values, rows[filled:upto] - before, axis=0, out=found[filled:upto])
         before, filled = before + len(column), upto
+    assert found is not None, "a collection has pages"
     return found
 
 

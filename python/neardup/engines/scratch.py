@@ -1,7 +1,7 @@
 """The scratch folder: what a run has done so far, so that a run that was killed can go on.
 
-Reading commits *segments*: an Arrow file of parts (and a file for each column of sets), then a small file with their
-lengths and checksums and the tally. All are written under another name, flushed and renamed, in that order, so a
+Reading commits *segments*: an Arrow file of parts (and a file for each column of long lists), then a small file with
+their lengths and checksums and the tally. All are written under another name, flushed and renamed, in that order, so a
 segment either counts or does not exist. A segment whose checksum is wrong is dropped with all behind it, and read
 again. The manifest says what the run is a run of; going on with another input or detector is refused, naming the
 difference.
@@ -24,13 +24,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.engines.parts import SET, Part, Tally
+from neardup.engines.parts import LIST, Part, Tally
 from neardup.errors import OutputError, UsageError
 from neardup.sinks import replacing, write_json
 
 _MANIFEST = "manifest.json"
 #: The names of the files there are in a scratch folder.
-_OWN: Final = re.compile(r"(manifest\.json|segment-[0-9]{6}\.(arrow|set_[0-9]+|json))(\.tmp)?")
+_OWN: Final = re.compile(r"(manifest\.json|segment-[0-9]{6}\.(arrow|list_[a-z0-9]+|json))(\.tmp)?")
 _BLOCK = 1 << 20
 
 
@@ -92,12 +92,12 @@ class Scratch:
         batches = [part.rows for part in parts]
         files = [self._path(number, "arrow")]
         for name in batches[0].schema.names:
-            if name.startswith(SET):
+            if name.startswith(LIST):
                 files.append(self._path(number, name))
                 with replacing(files[-1]) as file:
                     for batch in batches:
                         file.write(np.ascontiguousarray(batch.column(name).flatten().to_numpy()).data)
-                # In the Arrow file stands how large each set is.
+                # In the Arrow file stands how long each list is.
                 batches = [_with_sizes(batch, name) for batch in batches]
         with replacing(files[0]) as file, pa.ipc.new_file(file, batches[0].schema) as writer:
             for batch in batches:
@@ -126,7 +126,7 @@ class Scratch:
                     yield batch.select(names)
 
     def lists(self, number: int, name: str) -> tuple[Path, npt.NDArray[np.int64]]:
-        """The file that holds the sets of a committed segment one after another, and how large each is."""
+        """The file that holds the lists of a committed segment one after another, and how long each is."""
         sizes = [batch.column(0).to_numpy() for batch in self.columns(number, [name])]
         return self._path(number, name), np.concatenate([np.empty(0, np.int64), *sizes])
 

@@ -14,7 +14,7 @@ from neardup.text import Reading
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of a run; none but ``reading``, ``keep`` and ``removal`` changes the answer.
+    """Settings of a run; none but ``reading``, ``keep``, ``removal`` and ``statistics`` changes the answer.
 
     >>> Settings().keep
     'first'
@@ -40,6 +40,8 @@ class Settings:
     memory: int = 0
     #: Seconds between two commits to the scratch folder: what a killed run may have to do again.
     commit_every: float = 30.0
+    #: A file of frozen statistics, for detectors that need some, in place of a first pass over the input.
+    statistics: str | None = None
 
     def __post_init__(self) -> None:
         if self.keep not in POLICIES:

@@ -94,7 +94,7 @@ class PartStore:
             self._held = 0
 
     def lists(self, name: str) -> list[pa.LargeListArray] | list[tuple[Path, npt.NDArray[np.int64]]]:
-        """A column of sets, in order: all in memory, or all as files and the size of each set."""
+        """A column of long lists, in order: all in memory, or all as files and the length of each list."""
         if None in self._committed:
             assert self.scratch is not None
             return [self.scratch.lists(number, name) for number in range(len(self._committed))]

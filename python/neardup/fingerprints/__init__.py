@@ -1,9 +1,73 @@
-"""Tokens → fingerprints, one file a method. A fingerprint is a small frozen dataclass; equal ones compute once."""
+"""Tokens → fingerprints, one file a method. A fingerprint is a small frozen dataclass; equal ones compute once.
+
+Here are also what they share: statistics of a collection, and the chunk index over any of them.
+"""
 
 from neardup.fingerprints.bands import Bands
-from neardup.fingerprints.base import Fingerprint, FixedWidth, SetFingerprint
+from neardup.fingerprints.base import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth, OfTerms, Statistical
+from neardup.fingerprints.breakpoint_chunks import BreakpointChunks
+from neardup.fingerprints.byte_breakpoints import ByteBreakpoints
+from neardup.fingerprints.chunk_index import ChunkIndex, Found
+from neardup.fingerprints.fuzzy_codes import FuzzyCodes
+from neardup.fingerprints.lexicon_signatures import LexiconSignatures
+from neardup.fingerprints.minima import Minima
+from neardup.fingerprints.one_permutation import OnePermutation
+from neardup.fingerprints.packed_minima import PackedMinima
+from neardup.fingerprints.prefix_anchors import PrefixAnchors
 from neardup.fingerprints.projection import Projection
+from neardup.fingerprints.projection_codes import ProjectionCodes
+from neardup.fingerprints.random_chunks import RandomChunks
+from neardup.fingerprints.rare_chunks import RareChunks
+from neardup.fingerprints.rare_prefixes import RarePrefixes
 from neardup.fingerprints.shingles import ShingleSet
+from neardup.fingerprints.sliding_window import SlidingWindow
+from neardup.fingerprints.smallest_shingles import SmallestShingles
+from neardup.fingerprints.spex import RepeatedChunks
+from neardup.fingerprints.statistics import (
+    CollectionStatistics,
+    StatisticsRound,
+    collect_statistics,
+    start_statistics,
+)
 from neardup.fingerprints.supershingles import Supershingles
+from neardup.fingerprints.weighted_samples import RarityWeightedSamples, WeightedSamples
+from neardup.fingerprints.winnowing import Winnowed
+from neardup.fingerprints.word_breakpoints import WordBreakpoints
 
-__all__ = ["Bands", "Fingerprint", "FixedWidth", "Projection", "SetFingerprint", "ShingleSet", "Supershingles"]
+__all__ = [
+    "AnyFingerprint",
+    "Bands",
+    "BreakpointChunks",
+    "ByteBreakpoints",
+    "ChunkIndex",
+    "ChunkSets",
+    "CollectionStatistics",
+    "Fingerprint",
+    "FixedWidth",
+    "Found",
+    "FuzzyCodes",
+    "LexiconSignatures",
+    "Minima",
+    "OfTerms",
+    "OnePermutation",
+    "PackedMinima",
+    "PrefixAnchors",
+    "Projection",
+    "ProjectionCodes",
+    "RandomChunks",
+    "RareChunks",
+    "RarePrefixes",
+    "RarityWeightedSamples",
+    "RepeatedChunks",
+    "ShingleSet",
+    "SlidingWindow",
+    "SmallestShingles",
+    "Statistical",
+    "StatisticsRound",
+    "Supershingles",
+    "WeightedSamples",
+    "Winnowed",
+    "WordBreakpoints",
+    "collect_statistics",
+    "start_statistics",
+]

@@ -1,12 +1,21 @@
-"""What a fingerprint is to the rest: tokens of a batch in, one row of 64-bit numbers a page out, or a set a page."""
+"""What a fingerprint is to the rest: tokens of a batch in, numbers of each page out.
+
+Most are of fixed size, a row of 64-bit numbers a page (``Fingerprint``). Others are sets whose size follows the page
+(``ChunkSets``). Two things a method may ask for beyond tokens: the text of the terms (``OfTerms``), since a token is a
+hash and hides its letters, and statistics of the whole collection (``Statistical``), which is then a fingerprint only
+once they are *given*.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from neardup.fingerprints.statistics import CollectionStatistics
 
 #: One row a page, a fixed number of columns.
 FixedWidth = npt.NDArray[np.uint64]
@@ -20,14 +29,36 @@ class Fingerprint(Protocol):
         """64-bit numbers a page."""
         ...
 
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
+    def compute(self, tokens: pa.LargeListArray, /) -> FixedWidth:
         """The fingerprints of a batch of pages given as lists of tokens."""
         ...
 
 
-class SetFingerprint(Protocol):
-    """A set of 64-bit numbers a page, of any size: what pairs are verified by exactly. Hashable and comparable."""
+class ChunkSets(Protocol):
+    """A fingerprint whose size follows the page: a sorted set of numbers."""
 
-    def compute(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
-        """The sets of a batch of pages, each ascending and without repetition."""
+    def compute(self, tokens: pa.LargeListArray, /) -> pa.LargeListArray:
+        """The sets of a batch of pages given as lists of tokens."""
         ...
+
+
+class OfTerms:
+    """Mixed into a fingerprint that is computed of terms as text (``large_list<large_string>``), not of tokens."""
+
+    __slots__ = ()
+
+
+@runtime_checkable
+class Statistical(Protocol):
+    """A fingerprint that needs statistics of the collection; the engine takes a first pass for them."""
+
+    #: How many tokens the chunks have whose frequencies are needed.
+    @property
+    def counted(self) -> int: ...
+
+    def given(self, statistics: CollectionStatistics) -> Fingerprint | ChunkSets:
+        """The same with the statistics at hand."""
+        ...
+
+
+AnyFingerprint = Fingerprint | ChunkSets | Statistical

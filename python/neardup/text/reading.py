@@ -56,6 +56,16 @@ def read(pages: pa.RecordBatch, reading: Reading = Reading()) -> PageTokens:
     )
 
 
+def term_lists(pages: pa.RecordBatch) -> pa.LargeListArray:
+    """The terms of a batch of pages as text, for methods that look at letters: the pages are read once more for it.
+
+    >>> from neardup.sources.memory import texts
+    >>> term_lists(texts(["Two words", {"html": "<p>and a page"}]).batches[0]).to_pylist()
+    [['two', 'words'], ['and', 'a', 'page']]
+    """
+    return _native.page_terms(*(pages.column(name) for name in ("content", "html", "charset", "url")))
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """One page as the machine sees it: its terms in order, and what else was read off it."""
