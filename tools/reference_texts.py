@@ -102,6 +102,10 @@ SETTINGS: Final = {
         "",
         "Seconds between two commits to the scratch folder: what a killed run may have to do again.",
     ),
+    "hold_tokens": (
+        "",
+        "Tokens are held until the end whatever the detector, for what measures a run (a certificate) to look at them.",
+    ),
 }
 
 READING: Final = {

@@ -1,7 +1,7 @@
 """The kernels of the Rust core. Arrow arrays for text and lists, NumPy for fixed-width rows; always in batches."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, Self, final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,11 @@ __all__ = [
     "FORMAT_VERSION",
     "MIN_TOKENS",
     "UNICODE_VERSION",
+    "SampleIndex",
     "agreeing_bits",
+    "all_pairs",
     "components",
+    "cosines",
     "count_lines",
     "diameters",
     "direct_removal",
@@ -159,3 +162,34 @@ def direct_removal(
 def identity_sets(
     high: npt.NDArray[np.uint64], low: npt.NDArray[np.uint64], alone: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.uint32]: ...
+def all_pairs(
+    sets: Sequence[pa.LargeListArray], *, measure: str = "jaccard", threshold: float, most: int, threads: int = 0
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
+def cosines(
+    tokens: Sequence[pa.LargeListArray],
+    a: npt.NDArray[np.uint32],
+    b: npt.NDArray[np.uint32],
+    *,
+    inverse: bool = False,
+    threads: int = 0,
+) -> npt.NDArray[np.float64]: ...
+@final
+class SampleIndex:
+    def __new__(
+        cls,
+        tokens: Sequence[pa.LargeListArray],
+        *,
+        k: int,
+        rabin: bool = False,
+        other: tuple[int, bool] | None = None,
+        cosine: bool = False,
+    ) -> Self: ...
+    def partners(
+        self, tokens: pa.LargeListArray, taken: npt.NDArray[np.bool_], threshold: float
+    ) -> tuple[
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+    ]: ...

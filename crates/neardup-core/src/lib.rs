@@ -5,13 +5,16 @@
 //! Tokens become shingles ([`shingle`]), min-values, supershingles and band keys ([`minhash`]) and projections
 //! ([`projection`]). Pages that share a key are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that
 //! very many pages share are resolved apart ([`hot`], [`screen`]). Accepted pairs make clusters ([`components`],
-//! [`diameter`]) and decide what goes ([`removal`]). [`format`] holds every constant that two runs must share to be
+//! [`diameter`]) and decide what goes ([`removal`]). What measures all this is exact: [`allpairs`], [`partners`],
+//! [`cosine`]. [`format`] holds every constant that two runs must share to be
 //! comparable.
 
+pub mod allpairs;
 pub mod ascii;
 pub mod batch;
 mod bridge;
 pub mod components;
+pub mod cosine;
 pub mod cpu;
 pub mod decode;
 pub mod diameter;
@@ -25,6 +28,7 @@ pub mod join;
 pub mod jsonl;
 pub mod minhash;
 pub mod page;
+pub mod partners;
 pub mod projection;
 pub mod rabin;
 pub mod removal;

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod arrays;
+mod exact;
 mod fingerprints;
 mod pages;
 mod pairs;
@@ -17,6 +18,8 @@ mod rules;
 mod _native {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]
     use crate::fingerprints::{minima, minima_keys, pairs_of_keys, pieces, projections, shingle_sets};
     #[pymodule_export]

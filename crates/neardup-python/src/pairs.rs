@@ -28,7 +28,7 @@ pub fn permutation<'a>(order: &'a PyReadonlyArray1<'_, u32>) -> PyResult<&'a [u3
     Ok(order)
 }
 
-fn edges(pages: usize, a: &[u32], b: &[u32]) -> PyResult<Vec<(u32, u32)>> {
+pub fn edges(pages: usize, a: &[u32], b: &[u32]) -> PyResult<Vec<(u32, u32)>> {
     if a.len() != b.len() {
         return Err(PyValueError::new_err("pairs need two columns of one length"));
     }

@@ -170,7 +170,7 @@ fn apply(
 }
 
 /// As many threads as asked for; 0 means one a core.
-fn thread_pool(threads: usize) -> PyResult<ThreadPool> {
+pub fn thread_pool(threads: usize) -> PyResult<ThreadPool> {
     let built = ThreadPoolBuilder::new().num_threads(threads).build();
     built.map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
 }

@@ -65,7 +65,7 @@ class Collection:
         return self._fingerprints[kind]
 
     def token_lists(self) -> list[pa.LargeListArray]:
-        """The tokens themselves, in batches; there where the detector verifies with them."""
+        """The tokens themselves, in batches; there where the detector verifies with them, or the settings ask for it."""
         return [_lists(*held) if isinstance(held, tuple) else held for held in self.store.tokens()]
 
     @property
@@ -99,7 +99,7 @@ class _Worker:
         columns["identity_low"] = pa.array(page_tokens.identity_low)
         for number, fingerprint in enumerate(self.fingerprints):
             columns[f"fingerprint_{number}"] = fixed_width_column(fingerprint.compute(tokens))
-        if self.detector.needs_tokens():
+        if self.detector.needs_tokens() or self.settings.hold_tokens:
             columns[TOKENS] = tokens
         if self.settings.keep == "most-linked":
             columns["own_url"], columns["links"] = page_links(pages)

@@ -40,6 +40,8 @@ class Settings:
     memory: int = 0
     #: Seconds between two commits to the scratch folder: what a killed run may have to do again.
     commit_every: float = 30.0
+    #: Tokens are held until the end whatever the detector, for what measures a run to look at them.
+    hold_tokens: bool = False
 
     def __post_init__(self) -> None:
         if self.keep not in POLICIES:
