@@ -66,7 +66,11 @@ class Collection:
 
     def token_lists(self) -> list[pa.LargeListArray]:
         """The tokens themselves, in batches; there where the detector verifies with them, or the settings ask for it."""
-        return [_lists(*held) if isinstance(held, tuple) else held for held in self.store.tokens()]
+        return list(self.token_batches())
+
+    def token_batches(self) -> Iterator[pa.LargeListArray]:
+        """The same one after another, for who needs each but once."""
+        return (_lists(*held) if isinstance(held, tuple) else held for held in self.store.tokens())
 
     @property
     def links(self) -> npt.NDArray[np.int64] | None:

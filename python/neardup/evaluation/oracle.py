@@ -7,7 +7,8 @@ Cost: 8 bytes a shingle of every page in memory, a sort of all of them, and what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -31,7 +32,7 @@ Rows = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class ExactPairs:
-    """All pairs of distinct pages at or above a threshold; ``a`` < ``b`` are rows of the first pages of identity sets."""
+    """All pairs of distinct pages at or above a threshold; ``a`` < ``b`` are rows of first members of identity sets."""
 
     a: Rows
     b: Rows
@@ -52,8 +53,6 @@ def tokens_of(source: Source, settings: Settings | None = None, progress: Progre
     >>> tokens_of(texts(["one two three"])).token_lists()[0].to_pylist()[0].__len__()
     3
     """
-    from dataclasses import replace
-
     return collect(source, Exact(), replace(settings or Settings(), hold_tokens=True), progress or Silent())
 
 
@@ -91,11 +90,13 @@ def exact_pairs(
     identity = first_members(collection)
     lengths = collection.column("tokens").to_numpy()
     compared = (identity == np.arange(len(identity))) & (lengths >= settings.reading.min_tokens)
-    sets, before = [], 0
-    for tokens in collection.token_lists():
-        chosen = tokens.filter(pa.array(compared[before : before + len(tokens)]))
-        sets.append(ShingleSet(k).compute(chosen))
+    chosen, before = [], 0
+    for tokens in collection.token_batches():
+        chosen.append(tokens.filter(pa.array(compared[before : before + len(tokens)])))
         before += len(tokens)
+    with ThreadPoolExecutor(settings.workers, thread_name_prefix="neardup") as pool:
+        sets = list(pool.map(ShingleSet(k).compute, chosen))
+    del chosen
     try:
         a, b, similarity = _native.all_pairs(
             sets, measure=measure, threshold=threshold, most=most, threads=settings.workers
