@@ -81,7 +81,14 @@ def commands() -> str:
             ((f"[{code(verb)}](#neardup-{verb})", verb_of(context, verb).get_short_help_str(200)) for verb in VERBS),
         ),
     ]
-    parts += [command_section(verb, verb_of(context, verb)) for verb in VERBS]
+    for verb in VERBS:
+        command = verb_of(context, verb)
+        parts.append(command_section(verb, command))
+        if isinstance(command, click.Group):
+            for name, part in sorted(command.commands.items()):
+                if not part.help or not part.short_help:
+                    raise Undocumented(f"the verb '{verb} {name}' has no help")
+                parts.append(command_section(f"{verb} {name}", part))
     return "\n\n".join(parts)
 
 

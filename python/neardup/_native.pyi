@@ -173,6 +173,7 @@ def cosines(
     inverse: bool = False,
     threads: int = 0,
 ) -> npt.NDArray[np.float64]: ...
+
 @final
 class SampleIndex:
     def __new__(
@@ -180,12 +181,13 @@ class SampleIndex:
         tokens: Sequence[pa.LargeListArray],
         *,
         k: int,
+        threshold: float,
         rabin: bool = False,
         other: tuple[int, bool] | None = None,
         cosine: bool = False,
     ) -> Self: ...
     def partners(
-        self, tokens: pa.LargeListArray, taken: npt.NDArray[np.bool_], threshold: float
+        self, tokens: pa.LargeListArray, taken: npt.NDArray[np.bool_]
     ) -> tuple[
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint32],

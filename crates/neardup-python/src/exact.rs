@@ -103,11 +103,12 @@ type Partners<'py> =
 #[pymethods]
 impl SampleIndex {
     #[new]
-    #[pyo3(signature = (tokens, *, k, rabin=false, other=None, cosine=false))]
+    #[pyo3(signature = (tokens, *, k, threshold, rabin=false, other=None, cosine=false))]
     fn new(
         py: Python<'_>,
         tokens: Vec<PyArray>,
         k: usize,
+        threshold: f64,
         rabin: bool,
         other: Option<(usize, bool)>,
         cosine: bool,
@@ -118,8 +119,9 @@ impl SampleIndex {
         let lists = lists_of(&tokens)?;
         let batches = Batches::new(lists.iter().map(TokenLists::lists).collect());
         let beside = Beside { other: other.map(|(k, rabin)| Shingling { k, rabin }), cosine };
-        let pages = (0..batches.len()).map(|at| batches.get(at));
-        Ok(SampleIndex { sample: detached(py, || Sample::new(pages, Shingling { k, rabin }, beside)) })
+        let (pages, shingling) = ((0..batches.len()).map(|at| batches.get(at)), Shingling { k, rabin });
+        let threshold = share(threshold)?;
+        Ok(SampleIndex { sample: detached(py, || Sample::new(pages, shingling, threshold, beside)) })
     }
 
     /// (sample, page, Jaccard, Jaccard at the other length, cosine) of the partners among the pages that are taken.
@@ -128,14 +130,13 @@ impl SampleIndex {
         py: Python<'py>,
         tokens: PyArray,
         taken: PyReadonlyArray1<'py, bool>,
-        threshold: f64,
     ) -> PyResult<Partners<'py>> {
         let lists = TokenLists::new(&tokens)?;
-        let (batch, taken, threshold) = (lists.lists(), contiguous(&taken)?, share(threshold)?);
+        let (batch, taken) = (lists.lists(), contiguous(&taken)?);
         if taken.len() != batch.len() {
             return Err(PyValueError::new_err("taken: not one flag a page"));
         }
-        let found = detached(py, || self.sample.partners(batch, taken, threshold));
+        let found = detached(py, || self.sample.partners(batch, taken));
         let numbers = |of: fn(&neardup_core::partners::Partner) -> u32| {
             found.iter().map(of).collect::<Vec<_>>().into_pyarray(py)
         };

@@ -22,7 +22,9 @@ from neardup.version import VERSION
 _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *"123456789")
 
 #: Verbs in the order in which ``--help`` teaches them.
-VERBS = ("dedup", "show", "compare", "tokens", "detectors", "plan", "demo", "completion")
+VERBS = (
+    "dedup", "show", "certify", "compare", "tokens", "detectors", "plan", "evaluate", "demo", "completion",
+)  # fmt: skip
 
 
 class Verbs(click.Group):

@@ -65,7 +65,7 @@ class Collection:
         return self._fingerprints[kind]
 
     def token_lists(self) -> list[pa.LargeListArray]:
-        """The tokens themselves, in batches; there where the detector verifies with them, or the settings ask for it."""
+        """The tokens themselves, in batches; there where the detector verifies with them, or settings ask for it."""
         return list(self.token_batches())
 
     def token_batches(self) -> Iterator[pa.LargeListArray]:

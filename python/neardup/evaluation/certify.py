@@ -29,12 +29,13 @@ from neardup.engines.stopwatch import Stopwatch
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.evaluation.certificate import FindPartners, Notion, Partners, Rows, RunGraph, certificate, notion_of
 from neardup.evaluation.theory import shingle_lengths
+from neardup.fingerprints import Projection
 from neardup.results import Opened, Result, open_result
 from neardup.sinks import write_json
 from neardup.sources import Fields, Source
 from neardup.text import Reading, read
 
-SAMPLE: Final = 2000
+SAMPLE: Final = 1000
 #: True pairs that may be met from the sample; more would not fit in memory.
 MOST_PARTNERS: Final = 50_000_000
 
@@ -76,7 +77,7 @@ class Certifier:
             compared = _compared(outcome.pages, outcome.report)
             sample = list(_chosen(collection.token_batches(), members))
             batches = _numbered(collection.token_batches())
-            return _stream(_index(sample, notion, detector), members, notion, batches, compared, workers)
+            return _stream(_index(sample, notion, detector), members, batches, compared, workers)
 
         return self._state(outcome.pages, outcome.pairs, outcome.report, detector, find)
 
@@ -104,7 +105,7 @@ class Certifier:
                     raise InputError("the inputs have changed since the run", where=", ".join(opened.paths))
                 index = _index(sample, notion, detector)
                 batches = _read_all(source, reading, watch.progress)
-                return _stream(index, members, notion, batches, compared, self._workers())
+                return _stream(index, members, batches, compared, self._workers())
 
             result.report["certificate"] = self._state(result.pages, result.pairs, result.report, detector, find)
         result.report["stages"] = [one for one in result.report["stages"] if one["name"] != "certifying"]
@@ -151,9 +152,10 @@ def _index(
     index = _native.SampleIndex(
         sample,
         k=notion.k,
+        threshold=notion.threshold,
         rabin=notion.rabin,
         other=None if other is None else (other, False),
-        cosine=any(rule.fingerprints() for rule in detector.rules()),
+        cosine=any(isinstance(one, Projection) for one in detector.fingerprints()),
     )
     return index, other
 
@@ -165,7 +167,6 @@ Batch = tuple[Callable[[], pa.LargeListArray], int]
 def _stream(
     index: tuple[_native.SampleIndex, int | None],
     members: Rows,
-    notion: Notion,
     batches: Iterable[Batch],
     compared: npt.NDArray[np.bool_],
     threads: int,
@@ -179,7 +180,7 @@ def _stream(
         taken = np.ascontiguousarray(compared[start : start + len(tokens)])
         if len(taken) < len(tokens):
             raise InputError("the inputs hold more pages than the run read", hint="they have changed since")
-        sample, page, *similarities = sample_index.partners(tokens, taken, notion.threshold)
+        sample, page, *similarities = sample_index.partners(tokens, taken)
         return members[sample], page.astype(np.int64) + start, *similarities
 
     parts: list[tuple[npt.NDArray[Any], ...]] = []

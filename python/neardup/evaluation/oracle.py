@@ -7,9 +7,11 @@ Cost: 8 bytes a shingle of every page in memory, a sort of all of them, and what
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Final, Literal, get_args
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,9 @@ from neardup.engines import Progress, Settings, Silent
 from neardup.engines.collect import Collection, collect
 from neardup.errors import NeardupError, UsageError
 from neardup.fingerprints import ShingleSet
+from neardup.results import Opened
+from neardup.sinks import write_json, write_table
+from neardup.sinks.folder import new_folder
 from neardup.sources import Source
 
 Measure = Literal["jaccard", "cosine", "containment"]
@@ -105,3 +110,38 @@ def exact_pairs(
         raise NeardupError(str(error), hint="raise the threshold, or look at a part of the collection") from None
     rows = np.flatnonzero(compared).astype(np.uint32)
     return ExactPairs(rows[a], rows[b], similarity, identity)
+
+
+def write_exact_pairs(
+    pages: Opened,
+    out: str | os.PathLike[str],
+    *,
+    k: int = 5,
+    threshold: float = 0.8,
+    measure: Measure = "jaccard",
+    settings: Settings | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Joins the pages of files and writes the pairs into a folder; gives back what its ``run.json`` says."""
+    shown = progress or Silent()
+    with new_folder(Path(out), overwrite) as folder, pages.source() as source:
+        shown.begin("reading", source.nbytes())
+        collection = tokens_of(source, settings, shown)
+        shown.end()
+        shown.begin("joining")
+        found = exact_pairs(collection, k=k, threshold=threshold, measure=measure, settings=settings)
+        shown.end()
+        report = {
+            "what": "exact pairs",
+            "format": _native.FORMAT_VERSION,
+            "input": pages.paths,
+            "measure": measure,
+            "k": k,
+            "threshold": threshold,
+            "pages": len(found.identity),
+            "pairs": len(found.a),
+        }
+        write_table(found.table(), folder / "pairs.parquet")
+        write_json(report, folder / "run.json")
+    return report

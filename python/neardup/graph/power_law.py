@@ -1,10 +1,10 @@
 """A power law fitted to whole numbers as it should be (Clauset, Shalizi and Newman 2009).
 
-Idea: P(x) = x^−α / ζ(α, xmin) from some xmin on. For each candidate xmin the exponent is that of greatest likelihood; of
-all candidates the one is taken whose law is nearest to the data (Kolmogorov and Smirnov's distance). The interval of α
-is that of the likelihood at that xmin. Whether a power law is plausible at all is told by a bootstrap: collections are
-drawn that follow the fitted law above xmin and the data below it, each is fitted anew, and ``p_value`` is the share of
-those that lie farther from their law than the data do; below about 0.1 the law is to be doubted. A line through a
+Idea: P(x) = x^−α / ζ(α, xmin) from some xmin on. For each candidate xmin the exponent is that of greatest likelihood;
+of all candidates the one is taken whose law is nearest to the data (Kolmogorov and Smirnov's distance). The interval of
+α is that of the likelihood at that xmin. Whether a power law is plausible at all is told by a bootstrap: collections
+are drawn that follow the fitted law above xmin and the data below it, each is fitted anew, and ``p_value`` is the share
+of those that lie farther from their law than the data do; below about 0.1 the law is to be doubted. A line through a
 log-log plot, as papers of the time drew it, answers none of this.
 
 Parameters: at most ``CANDIDATES`` candidates for xmin, spread over the values there are; ``resamples`` and ``seed`` of
