@@ -315,7 +315,7 @@ def _precision(graph: RunGraph, looked: _Looked, found: Partners, pairs: tuple[R
     if len(values) > 6:
         values = np.unique(np.quantile(score, [0, 0.25, 0.5, 0.75]))
     by_score = {}
-    for low, high in zip(values, [*values[1:], np.inf], strict=True):
+    for low, high in pairwise([*values.tolist(), np.inf]):
         by_score[f"{low:.4g}"] = precision((score >= low) & (score < high))
     return {
         "all": precision(np.ones(len(place), bool)),

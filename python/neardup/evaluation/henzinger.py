@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -54,7 +55,7 @@ def returned(measured: Measured, scores: Scores) -> list[dict[str, Any]]:
     values = np.unique(scores.score[scores.accepted])
     if len(values) > 6:
         values = np.unique(np.quantile(scores.score[scores.accepted], [0, 0.25, 0.5, 0.75]))
-    for low, high in zip(values, [*values[1:], np.inf], strict=True):
+    for low, high in pairwise([*values.tolist(), np.inf]):
         name = f"score ≥ {low:.4g}" if high == np.inf else f"{high:.4g} > score ≥ {low:.4g}"
         rows.append((name, scores.accepted & (scores.score >= low) & (scores.score < high)))
     return [{"pairs of": name} | label_shares(measured.judged, flags) for name, flags in rows]

@@ -1,10 +1,12 @@
 """What a detector says of given pairs: a score for each, and whether it accepts, without joining the collection.
 
 A rule's score of a pair is what its verify step measures (share of supershingles or bits that agree, Jaccard
-similarity) if the two share a key and the rule speaks of them, else 0; a detector's is the best of its rules. Pages
-with the same tokens score 1; pages too short to be compared score 0 with all others. The decision is the one a run
-would make. Detectors with rules of a kind that is not known here are run over the whole collection instead, and score
-what the run scored, 0 where it accepted nothing. Cost: the fingerprints of the pages that are in pairs.
+similarity) if the rule speaks of the two, else 0, whether or not a run would have met them; where a shared key is
+evidence of its own, as the supershingles of the combined algorithm are, it must be there. A detector's score is the
+best of its rules. Pages with the same tokens score 1; pages too short to be compared score 0 with all others. The
+decision is the one a run would make. Detectors with rules of a kind that is not known here are run over the whole
+collection instead, and score what the run scored, 0 where it accepted nothing. Cost: the fingerprints of the pages that
+are in pairs.
 """
 
 from __future__ import annotations
@@ -139,7 +141,8 @@ class PagePairs:
             keys = rule.keys.of(rule.keys.fingerprint.compute(self.tokens))
             met = speaks & (_native.equal_columns(keys, self.a, self.b) > 0)
             measured, least = self._verify(rule)
-            score = np.maximum(score, np.where(met, measured, 0.0))
+            counts = met if _key_is_evidence(rule) else speaks
+            score = np.maximum(score, np.where(counts, measured, 0.0))
             accepted |= met & (measured >= least)
         identical = self.identical() & (lengths[self.a] > 0)
         return Scores(np.where(identical, 1.0, score), accepted | identical)
@@ -171,6 +174,11 @@ class PagePairs:
         lengths = np.asarray(pc.list_value_length(self.tokens))
         identical = (low == high) & (lengths[self.a] > 0)
         return Scores(np.where(identical, 1.0, score), accepted | identical)
+
+
+def _key_is_evidence(rule: Rule) -> bool:
+    """Whether a shared key says something of its own (combined: two supershingles), or only finds candidates."""
+    return not isinstance(rule.verify, ExactJaccard) and rule.verify.fingerprint != rule.keys.fingerprint
 
 
 def is_known(rule: Rule) -> bool:
