@@ -72,6 +72,8 @@ RUN: Final = {
     "skipped": "Every record that could not be read: source, position, reason.",
     "bytes": "Bytes read from the (compressed) input.",
     "stages": "Seconds and peak memory of each stage.",
+    "certificate": "How often the run is right, where `--certify` or `neardup certify` asked for it: see "
+    "[certify a run](../how-to/certify.md).",
     "peak_memory": "The highest of these.",
 }
 

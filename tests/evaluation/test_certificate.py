@@ -17,20 +17,20 @@ from neardup.evaluation.certificate import Notion, certificate
 from neardup.evaluation.certify import Certifier, certify
 from neardup.testing import Web
 
-TRIALS = 120
-#: Of 120 trials of 95 %, fewer than 107 in one of 1,000 cases: a failure is a fault, not bad luck.
-LEAST_COVERED = 107
+TRIALS = 100
+#: Of 100 trials of 95 %, fewer than 88 in about one of 1,000 cases: a failure is a fault, not bad luck.
+LEAST_COVERED = 88
 
 
 @pytest.mark.parametrize(
-    ("exponent", "per_cluster"), [(1.9, True), (2.3, True), (3.2, True), (2.3, False)], ids=lambda value: str(value)
+    ("exponent", "per_cluster"), [(1.9, True), (3.2, True), (2.3, False)], ids=lambda value: str(value)
 )
 def test_intervals_cover_the_truth(exponent: float, per_cluster: bool) -> None:
     covered = dict.fromkeys(("without_partner", "repeats", "recall", "precision"), 0)
     widths = dict.fromkeys(covered, 0.0)
     for seed in range(TRIALS):
-        made = generate(seed, pages=1500, exponent=exponent, per_cluster=per_cluster)
-        told = certificate(made.graph, parse("combined"), Notion(), made.find, sample=150, seed=seed)
+        made = generate(seed, pages=1000, exponent=exponent, per_cluster=per_cluster)
+        told = certificate(made.graph, parse("combined"), Notion(), made.find, sample=120, seed=seed)
         stated = {
             "without_partner": told["removed"]["without_partner"],
             "repeats": told["kept"]["repeats"],

@@ -239,12 +239,18 @@ class _Looked:
     members: Rows
 
     def strata(
-        self, hits: npt.NDArray[Any], base: npt.NDArray[Any], *, kept: bool | None = None, by_set: bool = True
+        self,
+        hits: npt.NDArray[Any],
+        base: npt.NDArray[Any],
+        *,
+        kept: bool | None = None,
+        by_set: bool = True,
+        clustered: bool = False,
     ) -> list[Stratum]:
         """Values of the sampled sets, page by page; a set that is in the population m times counts 1/m each time."""
         strata = []
         for one in self.drawn:
-            if kept is None or one.kept == kept:
+            if (kept is None or one.kept == kept) and (one.cluster_size > 1 or not clustered):
                 sets = self.graph.identity[one.rows]
                 place = np.searchsorted(self.members, sets)
                 share = 1 / np.maximum(self.graph.copies[sets], 1) if by_set else np.ones(len(sets))
@@ -309,7 +315,9 @@ def _precision(graph: RunGraph, looked: _Looked, found: Partners, pairs: tuple[R
 
     def precision(group: Flags) -> dict[str, Any]:
         hits, base = (np.bincount(place, flags, len(members)).astype(np.float64) for flags in (true & group, group))
-        return (ratio_share(looked.strata(hits, base)) if group.any() else NOTHING).to_json()
+        # A page that is alone has no accepted pair, and none that was not drawn has one.
+        strata = looked.strata(hits, base, clustered=True)
+        return (ratio_share(strata) if group.any() else NOTHING).to_json()
 
     values = np.unique(score)
     if len(values) > 6:

@@ -96,7 +96,7 @@ def reasons(measured: Measured, accepted: Flags, label: str) -> list[dict[str, A
 
 
 def _reasons(judged: Judged, flags: Flags) -> Counter[str]:
-    if not judged.reason:
+    if not any(judged.reason):
         return Counter()
     return Counter(judged.reason[at] or "not given" for at in np.flatnonzero(flags).tolist())
 

@@ -2,12 +2,14 @@
 
 A share of pages is Clopper and Pearson's (1934): the interval of binomial parameters under which the count is not
 surprising, which covers the truth at least as often as it says. Of pairs a page has none, two or ten thousand, so the
-share of pairs is a *ratio* of two sums over sampled pages, each page weighted by the pages it stands for. Its interval
-is Korn and Graubard's (1998): the ratio's variance is put into words as an effective number of trials, and Clopper and
-Pearson's interval is taken at that number. Heavy tails make a variance estimate too small exactly when the sample
-missed what matters; so the number of trials is never taken to be more than Kish's, (Σw)² / Σw², w what each page
-brings into the denominator, with the heaviest page of each stratum counted once more for the one that was not drawn. A
-stratum that was looked at in full has no error and adds none. Cost: O(sample).
+share of pairs is a *ratio* of two sums over sampled pages, each page weighted by the pages it stands for; and what
+matters (a page whose many partners were all missed) may be in few draws or in none.
+
+Hits and misses are therefore taken for two weighted sums of Poisson counts, each a gamma variable with as many
+effective counts as its weights allow, (Σw)² / Σw², and on the side that could be worse one more count of the heaviest
+weight is added for the page that was not drawn (Fay and Feuer 1997, for standardised rates). The share of two gamma
+variables is a beta variable. With equal weights this is Clopper and Pearson's interval. A stratum that was looked at in
+full has no error and adds none. Cost: O(sample).
 """
 
 from __future__ import annotations
@@ -97,7 +99,7 @@ def beta_quantile(probability: float, a: float, b: float) -> float:
     0.5
     """
     low, high = 0.0, 1.0
-    for _ in range(60):
+    for _ in range(48):
         middle = (low + high) / 2
         if incomplete_beta(middle, a, b) < probability:
             low = middle
@@ -161,31 +163,64 @@ def ratio_share(strata: Sequence[Stratum], confidence: float = CONFIDENCE) -> Sh
     >>> str(ratio_share([Stratum(50, ones * (np.arange(50) < 40), ones)]))  # all of them were looked at
     '80.0 % (80.0–80.0 %)'
     >>> str(ratio_share([Stratum(10**9, ones * (np.arange(50) < 40), ones)]))
-    '80.0 % (66.1–90.1 %)'
+    '80.0 % (66.3–90.0 %)'
     """
     used = [stratum for stratum in strata if len(stratum.base)]
-    total = math.fsum(stratum.weight * float(stratum.base.sum()) for stratum in used)
+    hits = _Sum.of([(stratum, stratum.hits) for stratum in used])
+    misses = _Sum.of([(stratum, stratum.base - stratum.hits) for stratum in used])
     count = sum(int(np.count_nonzero(stratum.base)) for stratum in used)
+    total = hits.value + misses.value
     if total <= 0:
         return NOTHING
-    ratio = min(1.0, math.fsum(stratum.weight * float(stratum.hits.sum()) for stratum in used) / total)
-    variance = squares = 0.0
-    for stratum in used:
-        size = len(stratum.base)
-        if size >= stratum.population:
-            continue
-        residual = stratum.hits - ratio * stratum.base
-        spread = float(residual.var(ddof=1)) if size > 1 else float((residual**2).sum())
-        variance += stratum.population**2 * stratum.open * spread / size
-        heaviest = float(stratum.base.max(initial=0.0))
-        squares += stratum.open * stratum.weight**2 * (float((stratum.base**2).sum()) + heaviest**2)
-    if squares == 0:
+    ratio = min(1.0, hits.value / total)
+    # The page that was not drawn: as many things as any page that was, from the stratum where a page stands for most.
+    most = max(float(stratum.base.max()) for stratum in used)
+    heaviest = most * max(math.sqrt(max(stratum.open, 0.0)) * stratum.weight for stratum in used)
+    if heaviest == 0:
         return Share(ratio, ratio, ratio, count)
-    trials = total**2 / squares
-    if 0 < ratio < 1 and variance > 0:
-        trials = min(trials, ratio * (1 - ratio) * total**2 / variance)
-    low, high = clopper_pearson(ratio * trials, trials, confidence)
+    tail = (1 - confidence) / 2
+    low = _bound(tail, hits, misses.with_one_more(heaviest))
+    high = _bound(1 - tail, hits.with_one_more(heaviest), misses)
     return Share(ratio, min(low, ratio), max(high, ratio), count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """An estimated sum and its variance, each draw taken for a Poisson count."""
+
+    value: float
+    variance: float
+
+    @staticmethod
+    def of(parts: Sequence[tuple[Stratum, Numbers]]) -> _Sum:
+        return _Sum(
+            math.fsum(stratum.weight * float(values.sum()) for stratum, values in parts),
+            math.fsum(stratum.open * stratum.weight**2 * float((values**2).sum()) for stratum, values in parts),
+        )
+
+    def with_one_more(self, weight: float) -> _Sum:
+        return _Sum(self.value + weight, self.variance + weight**2)
+
+    @property
+    def counts(self) -> float:
+        """Effective counts; a sum without error has very many."""
+        return min(self.value**2 / self.variance, _MANY) if self.variance > 0 else _MANY
+
+
+#: Effective counts beyond which more make no difference that is told.
+_MANY: Final = 1e6
+
+
+def _bound(probability: float, hits: _Sum, misses: _Sum) -> float:
+    """A quantile of hits / (hits + misses)."""
+    if hits.value <= 0 or misses.value <= 0:
+        return float(misses.value <= 0)
+    share = beta_quantile(probability, hits.counts, misses.counts)
+    if share <= 0 or share >= 1:
+        return share
+    # Effective counts of the two may differ in what one of them is worth.
+    odds = share / (1 - share) * (hits.value / hits.counts) / (misses.value / misses.counts)
+    return odds / (1 + odds)
 
 
 def weighted_mean(strata: Sequence[Stratum]) -> float | None:

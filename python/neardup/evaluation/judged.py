@@ -66,6 +66,11 @@ class Judged:
     reason: list[str | None] = field(default_factory=list)
     query: list[str | None] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        for name in ("reason", "query"):
+            if not getattr(self, name):
+                object.__setattr__(self, name, [None] * len(self.a))
+
     def __len__(self) -> int:
         return len(self.a)
 
