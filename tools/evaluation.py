@@ -113,11 +113,11 @@ def curves(laboratory: Laboratory) -> list[str]:
         told = laboratory.run(name, "evaluate", "curves", str(laboratory.data / file))
         points = pq.read_table(laboratory.work / name / "curves.parquet").to_pylist()
         at = {(row["method"], row["reference"], row["threshold"]): row for row in points}
+        tenths = {key: ", ".join(f"{count:,}" for count in counts) for key, counts in told["similarity"].items()}
         parts += [
             f"### {texts.SOURCES[name].title}",
             f"{told['revisions']:,} revisions of {told['articles']:,} articles, {told['pairs']:,} pairs. Pairs by "
-            f"cosine similarity (tf), in tenths from 0 to 1: {', '.join(f'{count:,}' for count in told['similarity']['tf'])}; "
-            f"by tf-idf: {', '.join(f'{count:,}' for count in told['similarity']['tf-idf'])}.",
+            f"cosine similarity, in tenths from 0 to 1, tf: {tenths['tf']}; tf-idf: {tenths['tf-idf']}.",
         ]
         rows = []
         for method in told["methods"]:

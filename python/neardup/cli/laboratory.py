@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neardup.cli.printable import printable
-from neardup.cli.summary import grid, page
+from neardup.cli.summary import grid, page, titled
 
 
 def print_pairs(report: dict[str, Any], out: str) -> None:
@@ -88,10 +88,10 @@ def print_graph(told: dict[str, Any]) -> None:
     )
     if not told["all_pairs_held"]:
         console.print("Not all accepted pairs were held by the run: these are the numbers of those that were.")
-    labels = grid(f"\nPairs by {told['labels']['label']}", ("label", "right"), ("pairs", "right"), ("share", "right"))
+    labels = grid(None, ("label", "right"), ("pairs", "right"), ("share", "right"))
     for label, count in told["labels"]["values"].items():
         labels.add_row(label, f"{count:,}", f"{count / told['edges']:.1%}")
-    console.print(labels)
+    console.print(titled(f"Pairs by {told['labels']['label']}", labels))
     laws = grid(
         "\nPower laws",
         *((name, "right") for name in ("exponent", "95 % interval", "from", "values", "p")),

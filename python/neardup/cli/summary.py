@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
@@ -62,11 +62,17 @@ def print_summary(result: Result, largest: int = 5) -> None:
         console.print(Text.assemble(("Result", "bold"), f"  {place}/  (pages, pairs, clusters .parquet; run.json)"))
 
 
-def certificate_table(certificate: dict[str, Any]) -> Table:
+def titled(title: str, table: Table) -> Group:
+    """A table under a title that may be wider than it."""
+    return Group(Text(f"\n{title}", style="bold"), table)
+
+
+def certificate_table(certificate: dict[str, Any]) -> Group:
     """A certificate as a table: each statement with its 95 % interval, and what theory predicts beside it."""
     notion, pairs = certificate["notion"], certificate["pairs"]
+    title = f"Certificate: {notion['word']} with {notion['text']}, from {certificate['sample']['pages']:,} pages"
     table = grid(
-        f"\nCertificate: {notion['word']} with {notion['text']}, from {certificate['sample']['pages']:,} pages",
+        None,
         ("share", "right"),
         ("95 % interval", "right"),
         ("theory", "right"),
@@ -87,7 +93,7 @@ def certificate_table(certificate: dict[str, Any]) -> Table:
     add(certificate["kept"]["repeats"], "pages that stay and repeat another that stays")
     if not pairs["known"]:
         table.add_row("–", "", "", f"pairs: {pairs['why']}")
-        return table
+        return titled(title, table)
     recall, precision = pairs["recall"], pairs["precision"]
     add(precision["all"], "accepted pairs that are true")
     add(precision["same_site"], "  on the same site")
@@ -97,7 +103,7 @@ def certificate_table(certificate: dict[str, Any]) -> Table:
     add(recall["different_site"], "  on different sites")
     for name, share in recall["by_similarity"].items():
         add(share, f"  of similarity {name}")
-    return table
+    return titled(title, table)
 
 
 def _headline(counts: dict[str, int]) -> Text:
@@ -109,7 +115,7 @@ def _headline(counts: dict[str, int]) -> Text:
     )
 
 
-def grid(title: str, *columns: tuple[str, str]) -> Table:
+def grid(title: str | None, *columns: tuple[str, str]) -> Table:
     """A table without lines, under a title."""
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name, justify in columns:
