@@ -174,8 +174,8 @@ def terms_pairs(laboratory: Laboratory) -> Path:
             label, reason = "incorrect", "main text changed"
         rows.append({"a": pair["a"], "b": pair["b"], "label": label, "reason": reason, "query": pair["doc"]})
     for name, other in (
-        ("same_site_pairs", "another document of the site"),
-        ("cross_pairs", "another site's document"),
+        ("same_site_pairs", "another document of the service"),
+        ("cross_pairs", "another service's document"),
     ):
         for pair in _lines(folder / f"{name}.jsonl"):
             alike = pair["version_jaccard5"]

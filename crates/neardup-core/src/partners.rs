@@ -10,6 +10,8 @@
 //! shingles and a merge for each sample page that was met. Memory: 8 bytes a shingle of the sample and 12 bytes for each
 //! slot of a table at most half full; what is told beside the Jaccard similarity is held for the sample only.
 
+use rayon::prelude::*;
+
 use crate::batch::{Lists, Shingling};
 use crate::cosine::Frequencies;
 use crate::shingle::to_set;
@@ -70,7 +72,7 @@ impl Sample {
             }
         }
         let mut entries = prefixes(&sets, threshold);
-        entries.sort_unstable();
+        entries.par_sort_unstable();
         let (mut shingles, mut starts) = (Vec::new(), Vec::new());
         for (at, entry) in entries.iter().enumerate() {
             if at == 0 || entries[at - 1].0 != entry.0 {
@@ -159,20 +161,29 @@ fn set_of(tokens: &[u64], shingling: Shingling) -> Vec<u64> {
 
 /// Of each set the elements that fewest sets have, as many as a partner cannot all be without, with the set's number.
 fn prefixes(sets: &[Vec<u64>], threshold: f64) -> Vec<(u64, u32)> {
-    let mut all: Vec<u64> = sets.concat();
-    all.sort_unstable();
-    let counted: Vec<(u64, u32)> =
-        all.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect();
-    let count = |value: u64| counted[counted.partition_point(|entry| entry.0 < value)].1;
-    let mut entries = Vec::new();
-    for (number, set) in sets.iter().enumerate() {
-        let needed = ((threshold * set.len() as f64 - 1e-9).ceil() as usize).clamp(1, set.len().max(1));
-        let mut by_count: Vec<(u32, u64)> = set.iter().map(|&value| (count(value), value)).collect();
-        by_count.sort_unstable();
-        let prefix = by_count.iter().take(set.len() + 1 - needed);
-        entries.extend(prefix.map(|&(_, value)| (value, number as u32)));
+    let numbered = |(number, set): (usize, &Vec<u64>)| {
+        set.iter().map(move |&value| (value, number as u32)).collect::<Vec<_>>()
+    };
+    let mut all: Vec<(u64, u32)> = sets.par_iter().enumerate().flat_map_iter(numbered).collect();
+    all.par_sort_unstable();
+    let mut by_count: Vec<Vec<(u32, u64)>> = sets.iter().map(|set| Vec::with_capacity(set.len())).collect();
+    for run in all.chunk_by(|a, b| a.0 == b.0) {
+        for &(value, number) in run {
+            by_count[number as usize].push((run.len() as u32, value));
+        }
     }
-    entries
+    drop(all);
+    let prefix = |(number, mut counted): (usize, Vec<(u32, u64)>)| {
+        let size = counted.len();
+        let needed = ((threshold * size as f64 - 1e-9).ceil() as usize).clamp(1, size.max(1));
+        let length = size + 1 - needed;
+        if length < size {
+            counted.select_nth_unstable(length);
+        }
+        counted.truncate(length);
+        counted.into_iter().map(move |(_, value)| (value, number as u32)).collect::<Vec<_>>()
+    };
+    by_count.into_par_iter().enumerate().flat_map_iter(prefix).collect()
 }
 
 /// A hash table from shingles to their places in a list, behind a table of bits.
