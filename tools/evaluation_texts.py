@@ -194,6 +194,10 @@ CERTIFICATES_FOUND: Final = """
 - **What the paper's algorithms leave undone** by this notion is much: four to six of ten pages that stay repeat
   another. They were made to find pages that are nearly the same, and find nearly all of those (.95 and above).
 - `minhash` keeps its promise: recall .99 at its threshold, and nothing below it.
-- The part of time is large on a small collection (building the index of the sample is a fixed cost) and falls
-  as the collection grows.
+- **One interval in twenty misses**, and here is one: all pages looked at (`--sample 1000000`), .581 of the
+  pages that Alg. B keeps repeat another, outside of its interval above. Of 100 other samples of the same run,
+  the intervals covered the truth 94 times for that share, 99 for recall, 100 for precision.
+- **The part of time** is a sixth to a third of so small a run: reading takes two seconds, and indexing the
+  sample is a fixed cost. Of a run with `minhash` over 33,851 pages (OpenJDK's and PostgreSQL's manuals, in
+  which nearly every page has partners) it was 1.8 of 9.2 seconds of processor time.
 """

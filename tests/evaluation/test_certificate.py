@@ -41,8 +41,8 @@ def test_intervals_cover_the_truth(exponent: float, per_cluster: bool) -> None:
             covered[name] += share["low"] - 1e-6 <= getattr(made.truth, name) <= share["high"] + 1e-6
             widths[name] += (share["high"] - share["low"]) / TRIALS
     assert min(covered.values()) >= LEAST_COVERED, covered
-    # Intervals that say nothing would cover too.
-    assert max(widths.values()) < 0.5, widths
+    # Intervals that say nothing would cover too; of 120 pages few have most pairs.
+    assert max(widths.values()) < 0.6, widths
 
 
 def test_estimates_lie_around_the_truth() -> None:
