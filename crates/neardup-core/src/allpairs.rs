@@ -124,7 +124,7 @@ struct Ranks {
 }
 
 /// Elements are counted in so many parts, each a range of values, so that only one part's are copied at a time.
-const PARTS: u64 = 64;
+const PARTS: u64 = 16;
 
 impl Ranks {
     fn new(sets: &Batches<'_>) -> Self {
@@ -173,6 +173,37 @@ fn counted(sets: &Batches<'_>, part: u64) -> Vec<(u64, u32)> {
     runs.map(|run| (run[0], run.len() as u32)).collect()
 }
 
+/// So many sets are looked up together, one range of values after another: the table's part for a range stays in cache,
+/// while one set after another would touch all of the table for each.
+const BLOCK: usize = 2048;
+const RANGES: u64 = 256;
+
+/// Of each of these sets its size, its number and the ranks of its elements that others have too, from rare to common.
+fn ranked(sets: &Batches<'_>, numbers: std::ops::Range<usize>, ranks: &Ranks) -> Vec<(u32, u32, Vec<u32>)> {
+    let mut left: Vec<&[u64]> = numbers.clone().map(|number| sets.get(number)).collect();
+    let mut found: Vec<Vec<u32>> = vec![Vec::new(); left.len()];
+    for range in 1..=RANGES {
+        let last = if range == RANGES { u64::MAX } else { range * (u64::MAX / RANGES) };
+        for (set, found) in left.iter_mut().zip(&mut found) {
+            while let Some((&value, rest)) = set.split_first() {
+                if value > last {
+                    break;
+                }
+                found.extend(ranks.get(value));
+                *set = rest;
+            }
+        }
+    }
+    let sizes = numbers.map(|number| (sets.get(number).len() as u32, number as u32));
+    sizes
+        .zip(found)
+        .map(|((size, number), mut ranks)| {
+            ranks.sort_unstable();
+            (size, number, ranks)
+        })
+        .collect()
+}
+
 /// A set by its size and those of its elements that others have too, from rare to common.
 struct Page {
     page: u32,
@@ -189,15 +220,10 @@ struct Ordered {
 
 impl Ordered {
     fn new(sets: &Batches<'_>, ranks: &Ranks) -> Self {
-        let mut lists: Vec<(u32, u32, Vec<u32>)> = (0..sets.len() as u32)
-            .into_par_iter()
-            .filter(|&page| !sets.get(page as usize).is_empty())
-            .map(|page| {
-                let set = sets.get(page as usize);
-                let mut shared: Vec<u32> = set.iter().filter_map(|&value| ranks.get(value)).collect();
-                shared.sort_unstable();
-                (set.len() as u32, page, shared)
-            })
+        let blocks = (0..sets.len()).into_par_iter().step_by(BLOCK);
+        let mut lists: Vec<(u32, u32, Vec<u32>)> = blocks
+            .flat_map_iter(|first| ranked(sets, first..sets.len().min(first + BLOCK), ranks))
+            .filter(|&(size, _, _)| size > 0)
             .collect();
         lists.par_sort_unstable_by_key(|&(size, page, _)| (size, page));
         let mut all = Vec::with_capacity(lists.iter().map(|(_, _, shared)| shared.len()).sum());
