@@ -81,7 +81,14 @@ def commands() -> str:
             ((f"[{code(verb)}](#neardup-{verb})", verb_of(context, verb).get_short_help_str(200)) for verb in VERBS),
         ),
     ]
-    parts += [command_section(verb, verb_of(context, verb)) for verb in VERBS]
+    for verb in VERBS:
+        command = verb_of(context, verb)
+        parts.append(command_section(verb, command))
+        if isinstance(command, click.Group):
+            for name, part in sorted(command.commands.items()):
+                if not part.help or not part.short_help:
+                    raise Undocumented(f"the verb '{verb} {name}' has no help")
+                parts.append(command_section(f"{verb} {name}", part))
     return "\n\n".join(parts)
 
 
@@ -206,7 +213,7 @@ def columns(name: str, schema: pa.Schema, words: Mapping[str, str]) -> str:
 
 def results() -> str:
     sample = find_duplicates(["the same nine words stand in both of these"] * 2).report
-    described("run.json", [*sample, "peak_memory"], texts.RUN)
+    described("run.json", [*sample, "certificate", "peak_memory"], texts.RUN)
     described("reasons", REASONS, REASONS)
     added = ", ".join(code(name) for name in ADDED.names)
     headers = ", ".join(code("-".join(p.capitalize() for p in name.split("_"))) for name in ADDED.names)

@@ -74,6 +74,8 @@ RUN: Final = {
     "skipped": "Every record that could not be read: source, position, reason.",
     "bytes": "Bytes read from the (compressed) input.",
     "stages": "Seconds and peak memory of each stage.",
+    "certificate": "How often the run is right, where `--certify` or `neardup certify` asked for it: see "
+    "[certify a run](../how-to/certify.md).",
     "peak_memory": "The highest of these.",
 }
 
@@ -108,6 +110,10 @@ SETTINGS: Final = {
         "--statistics",
         "A file of frozen statistics (`neardup statistics`), for detectors that need some, in place of a first pass "
         "over the input.",
+    ),
+    "hold_tokens": (
+        "",
+        "Tokens are held until the end whatever the detector, for what measures a run (a certificate) to look at them.",
     ),
 }
 

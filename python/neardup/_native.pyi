@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol, final
+from typing import Any, Protocol, Self, final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,16 @@ __all__ = [
     "Postings",
     "PrefixProfile",
     "Repeats",
+    "SampleIndex",
     "WarcPages",
     "WarcReader",
     "agreeing_bits",
+    "all_pairs",
     "anchored_windows",
     "build_postings",
     "byte_windows",
     "components",
+    "cosines",
     "count_lines",
     "diameters",
     "direct_removal",
@@ -328,3 +331,37 @@ class Postings:
         self, queries: pa.LargeListArray, *, least: int, ratio: float = 0.0, threads: int = 0
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
     def postlist(self, number: int) -> npt.NDArray[np.uint32]: ...
+
+def all_pairs(
+    sets: Sequence[pa.LargeListArray], *, measure: str = "jaccard", threshold: float, most: int, threads: int = 0
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
+def cosines(
+    tokens: Sequence[pa.LargeListArray],
+    a: npt.NDArray[np.uint32],
+    b: npt.NDArray[np.uint32],
+    *,
+    inverse: bool = False,
+    threads: int = 0,
+) -> npt.NDArray[np.float64]: ...
+
+@final
+class SampleIndex:
+    def __new__(
+        cls,
+        tokens: Sequence[pa.LargeListArray],
+        *,
+        k: int,
+        threshold: float,
+        rabin: bool = False,
+        other: tuple[int, bool] | None = None,
+        cosine: bool = False,
+    ) -> Self: ...
+    def partners(
+        self, tokens: pa.LargeListArray, taken: npt.NDArray[np.bool_]
+    ) -> tuple[
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+        npt.NDArray[np.float64],
+    ]: ...

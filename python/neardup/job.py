@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from neardup.detectors import Detector, parse
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.collect import collect
 from neardup.engines.first_pass import count
-from neardup.engines.local import stages
+from neardup.engines.local import Certify, stages
 from neardup.engines.scratch import Scratch, check_room, discard
 from neardup.engines.stopwatch import Stopwatch
 from neardup.errors import UsageError
@@ -49,12 +49,14 @@ def dedup(
     scratch: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: Progress | None = None,
+    certify: Certify | None = None,
 ) -> Result:
     """Finds the near-duplicates among the pages of files, folders or globs.
 
     Without ``out`` nothing is written. Without ``detector`` it is ``site-aware`` where pages have URLs, else
     ``minhash``. What is done is committed to a ``scratch`` folder (beside ``out`` unless named) now and then; a run
-    that was stopped goes on from there with ``resume``.
+    that was stopped goes on from there with ``resume``. ``certify`` (``neardup.evaluation.certify.Certifier``) has a
+    last look at the run and says how right it was.
 
     >>> import json, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -72,21 +74,24 @@ def dedup(
     if not paths:
         raise UsageError("no input was given", hint="name files, folders, globs, or - for standard input")
     opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
+    settings = settings or Settings()
+    if certify is not None:
+        settings = replace(settings, hold_tokens=True)
     if out is None:
         with opened.source() as source:
-            return _result(_run(source, detector, settings, progress, opened))
+            return _result(_run(source, detector, settings, progress, opened, certify=certify))
     place = Path(scratch) if scratch is not None else Path(out).parent / f".{Path(out).name}.scratch"
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(Path(out), overwrite))
         source = stack.enter_context(opened.source(spool=write is not None))
         chosen = choose_detector(source, detector)
         if not resume:
-            check_room(place, _scratch_needed(source, chosen, settings or Settings()))
-        manifest = _manifest(opened, source, chosen, settings or Settings())
+            check_room(place, _scratch_needed(source, chosen, settings))
+        manifest = _manifest(opened, source, chosen, settings)
         committed = (Scratch.resume if resume else Scratch.start)(place, manifest)
         # A run that fails before anything was committed leaves nothing behind.
         stack.callback(lambda: None if committed.tallies else discard(place))
-        outcome = _run(source, chosen, settings, progress, opened, committed)
+        outcome = _run(source, chosen, settings, progress, opened, committed, certify)
         write_outcome(outcome, folder, source, write, progress or Silent())
         committed.tallies.clear()
     return _result(outcome, Path(out))
@@ -109,6 +114,7 @@ def _manifest(opened: Opened, source: OpenedInputs, detector: Detector, settings
         "detector": str(detector),
         "reading": asdict(settings.reading),
         "keep": settings.keep,
+        "hold_tokens": settings.hold_tokens,
         "input": asdict(opened),
         "files": [_state(name) for name in source.names()],
         "batch_bytes": BATCH_BYTES,
@@ -182,8 +188,9 @@ def _run(
     progress: Progress | None,
     opened: Opened,
     scratch: Scratch | None = None,
+    certify: Certify | None = None,
 ) -> Outcome:
-    outcome = run(source, choose_detector(source, detector), settings, progress, scratch)
+    outcome = run(source, choose_detector(source, detector), settings, progress, scratch, certify)
     outcome.report["neardup"] = VERSION
     outcome.report["input"] = asdict(opened)
     return outcome

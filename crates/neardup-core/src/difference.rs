@@ -2,9 +2,8 @@
 //!
 //! The longest common subsequence by bit-parallel dynamic programming (Hyyrö 2004): 64 tokens of A in a register,
 //! B streams past, the carry of each step is handed to the next 64. Common ends are cut off first, so two pages
-//! that differ in a line cost little more than a comparison. Cost: O(|A|·|B| / 64) time, O(|A| + |B|) memory.
-
-use std::collections::HashMap;
+//! that differ in a line cost little more than a comparison. Where in the 64 a token stands is asked of a table that
+//! fits the nearest cache. Cost: O(|A|·|B| / 64) time, O(|A| + |B|) memory.
 
 /// Tokens of one sequence that have no counterpart in the other, both ways; a replaced token counts 2.
 pub fn term_difference(a: &[u64], b: &[u64]) -> usize {
@@ -20,13 +19,10 @@ fn common_subsequence(rows: &[u64], columns: &[u64]) -> usize {
     let mut carries = vec![false; columns.len()];
     let mut length = 0;
     for block in rows.chunks(64) {
-        let mut places: HashMap<u64, u64> = HashMap::with_capacity(block.len());
-        for (at, &token) in block.iter().enumerate() {
-            *places.entry(token).or_default() |= 1 << at;
-        }
+        let places = Places::new(block);
         let mut state = u64::MAX;
         for (&token, carry) in columns.iter().zip(&mut carries) {
-            let matches = state & places.get(&token).copied().unwrap_or(0);
+            let matches = state & places.of(token);
             let (sum, over) = state.overflowing_add(matches);
             let (sum, over_again) = sum.overflowing_add(u64::from(*carry));
             *carry = over | over_again;
@@ -36,6 +32,43 @@ fn common_subsequence(rows: &[u64], columns: &[u64]) -> usize {
         length += (!state & used).count_ones() as usize;
     }
     length
+}
+
+/// Where each token of a block of at most 64 stands in it, as bits.
+struct Places {
+    tokens: [u64; SLOTS],
+    /// 0 marks a free slot.
+    bits: [u64; SLOTS],
+}
+
+/// Four times a block, so that looking for what is not there ends soon.
+const SLOTS: usize = 256;
+
+impl Places {
+    fn new(block: &[u64]) -> Self {
+        let mut places = Places { tokens: [0; SLOTS], bits: [0; SLOTS] };
+        for (at, &token) in block.iter().enumerate() {
+            let slot = places.slot(token);
+            places.tokens[slot] = token;
+            places.bits[slot] |= 1 << at;
+        }
+        places
+    }
+
+    /// The slot of a token, or the free one where it would be.
+    #[inline(always)]
+    fn slot(&self, token: u64) -> usize {
+        let mut slot = token as usize % SLOTS;
+        while self.bits[slot] != 0 && self.tokens[slot] != token {
+            slot = (slot + 1) % SLOTS;
+        }
+        slot
+    }
+
+    #[inline(always)]
+    fn of(&self, token: u64) -> u64 {
+        self.bits[self.slot(token)]
+    }
 }
 
 #[cfg(test)]

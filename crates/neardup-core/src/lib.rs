@@ -7,15 +7,18 @@
 //! ([`statistics`]), embed the page ([`embeddings`]) or vary min-values ([`one_permutation`], [`lanes`]). Pages that
 //! share a key ([`prefix`] chooses few) are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that
 //! very many pages share are resolved apart ([`hot`], [`screen`]). [`postings`] is the chunk index, to be asked page by
-//! page. Accepted pairs make clusters ([`components`], [`diameter`]) and decide what goes ([`removal`]). [`format`]
-//! holds every constant that two runs must share to be comparable.
+//! page. Accepted pairs make clusters ([`components`], [`diameter`]) and decide what goes ([`removal`]). What measures all
+//! this is exact: [`allpairs`], [`partners`], [`cosine`]. [`format`] holds every constant that two runs must share to be
+//! comparable.
 
+pub mod allpairs;
 pub mod ascii;
 pub mod batch;
 mod bridge;
 pub mod chunks;
 pub mod columns;
 pub mod components;
+pub mod cosine;
 pub mod cpu;
 mod crowd;
 pub mod decode;
@@ -36,6 +39,7 @@ pub mod one_permutation;
 pub mod ordered;
 pub mod page;
 pub mod parity;
+pub mod partners;
 pub mod postings;
 pub mod prefix;
 pub mod projection;

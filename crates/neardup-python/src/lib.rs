@@ -10,6 +10,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod archive;
 mod arrays;
 mod chunks;
+mod exact;
 mod fingerprints;
 mod pages;
 mod pairs;
@@ -31,6 +32,8 @@ mod _native {
         anchored_windows, byte_windows, ending_windows, random_windows, smallest_windows, stepping_windows,
         stretches, winnowed,
     };
+    #[pymodule_export]
+    use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]
     use crate::fingerprints::{
         minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets,

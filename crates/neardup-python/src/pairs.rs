@@ -6,6 +6,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
+use rayon::prelude::*;
 
 use crate::arrays::{TokenLists, detached, flat};
 
@@ -28,7 +29,7 @@ pub fn permutation<'a>(order: &'a PyReadonlyArray1<'_, u32>) -> PyResult<&'a [u3
     Ok(order)
 }
 
-fn edges(pages: usize, a: &[u32], b: &[u32]) -> PyResult<Vec<(u32, u32)>> {
+pub fn edges(pages: usize, a: &[u32], b: &[u32]) -> PyResult<Vec<(u32, u32)>> {
     if a.len() != b.len() {
         return Err(PyValueError::new_err("pairs need two columns of one length"));
     }
@@ -97,7 +98,7 @@ pub fn term_difference<'py>(
     let pairs = edges(lists.len(), contiguous(&a)?, contiguous(&b)?)?;
     let of = |page: u32| lists.get(page as usize);
     let differences = detached(py, || {
-        pairs.iter().map(|&(a, b)| difference::term_difference(of(a), of(b)) as u64).collect::<Vec<_>>()
+        pairs.par_iter().map(|&(a, b)| difference::term_difference(of(a), of(b)) as u64).collect::<Vec<_>>()
     });
     Ok(differences.into_pyarray(py))
 }

@@ -23,7 +23,10 @@ from neardup.version import VERSION
 _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *"123456789")
 
 #: Verbs in the order in which ``--help`` teaches them.
-VERBS = ("dedup", "show", "compare", "tokens", "detectors", "plan", "statistics", "demo", "completion")
+VERBS = (
+    "dedup", "show", "certify", "compare", "tokens", "detectors", "plan", "statistics", "evaluate", "demo",
+    "completion",
+)  # fmt: skip
 
 
 class Verbs(click.Group):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
@@ -30,9 +30,14 @@ class _Page(Console):
         raise BrokenPipeError
 
 
+def page() -> Console:
+    """Where tables are printed."""
+    return _Page(highlight=False, soft_wrap=False)
+
+
 def print_summary(result: Result, largest: int = 5) -> None:
     """The summary of a run."""
-    console = _Page(highlight=False, soft_wrap=False)
+    console = page()
     report, counts = result.report, result.report["counts"]
     console.print(_headline(counts))
     console.print()
@@ -42,6 +47,8 @@ def print_summary(result: Result, largest: int = 5) -> None:
     sites = _sites(result)
     if sites is not None:
         console.print(sites)
+    if report.get("certificate"):
+        console.print(certificate_table(report["certificate"]))
     console.print(_stages(report))
     for warning in report["warnings"]:
         console.print(Text(f"! {warning}", style="yellow"))
@@ -55,6 +62,50 @@ def print_summary(result: Result, largest: int = 5) -> None:
         console.print(Text.assemble(("Result", "bold"), f"  {place}/  (pages, pairs, clusters .parquet; run.json)"))
 
 
+def titled(title: str, table: Table) -> Group:
+    """A table under a title that may be wider than it."""
+    return Group(Text(f"\n{title}", style="bold"), table)
+
+
+def certificate_table(certificate: dict[str, Any]) -> Group:
+    """A certificate as a table: each statement with its 95 % interval, and what theory predicts beside it."""
+    notion, pairs = certificate["notion"], certificate["pairs"]
+    title = f"Certificate: {notion['word']} with {notion['text']}, from {certificate['sample']['pages']:,} pages"
+    table = grid(
+        None,
+        ("share", "right"),
+        ("95 % interval", "right"),
+        ("theory", "right"),
+        ("of", "left"),
+    )
+
+    def add(share: dict[str, Any], text: str) -> None:
+        if share["estimate"] is not None:
+            theory = share.get("theory")
+            table.add_row(
+                f"{share['estimate']:.1%}",
+                f"{share['low']:.1%}–{share['high']:.1%}",
+                "" if theory is None else f"{theory:.1%}",
+                text,
+            )
+
+    add(certificate["removed"]["without_partner"], "removed pages without a partner among those that stay")
+    add(certificate["kept"]["repeats"], "pages that stay and repeat another that stays")
+    if not pairs["known"]:
+        table.add_row("–", "", "", f"pairs: {pairs['why']}")
+        return titled(title, table)
+    recall, precision = pairs["recall"], pairs["precision"]
+    add(precision["all"], "accepted pairs that are true")
+    add(precision["same_site"], "  on the same site")
+    add(precision["different_site"], "  on different sites")
+    add(recall["all"], "true pairs that are accepted")
+    add(recall["same_site"], "  on the same site")
+    add(recall["different_site"], "  on different sites")
+    for name, share in recall["by_similarity"].items():
+        add(share, f"  of similarity {name}")
+    return titled(title, table)
+
+
 def _headline(counts: dict[str, int]) -> Text:
     share = counts["removed"] / counts["pages"]
     return Text.assemble(
@@ -64,7 +115,8 @@ def _headline(counts: dict[str, int]) -> Text:
     )
 
 
-def _grid(title: str, *columns: tuple[str, str]) -> Table:
+def grid(title: str | None, *columns: tuple[str, str]) -> Table:
+    """A table without lines, under a title."""
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name, justify in columns:
         table.add_column(name, justify=justify, header_style="dim", overflow="fold")  # type: ignore[arg-type]
@@ -98,7 +150,7 @@ def _numbers(counts: dict[str, int], report: dict[str, Any]) -> Table:
 
 
 def _largest(result: Result, count: int) -> Table:
-    table = _grid(
+    table = grid(
         "\nLargest clusters",
         ("pages", "right"),
         ("sites", "right"),
@@ -128,7 +180,7 @@ def _sites(result: Result, count: int = 5) -> Table | None:
         return None
     totals = by_site.group_by("site").aggregate([("removed", "sum"), ("removed", "count")])
     order = pc.sort_indices(totals, [("removed_sum", "descending"), ("site", "ascending")])
-    table = _grid(
+    table = grid(
         f"\nBy site ({totals.num_rows:,} in all)",
         ("removed", "right"),
         ("of pages", "right"),
@@ -140,7 +192,7 @@ def _sites(result: Result, count: int = 5) -> Table | None:
 
 
 def _stages(report: dict[str, Any]) -> Table:
-    table = _grid("\nStages", ("seconds", "right"), ("peak MB", "right"), ("stage", "left"))
+    table = grid("\nStages", ("seconds", "right"), ("peak MB", "right"), ("stage", "left"))
     for stage in report["stages"]:
         memory = f"{stage['peak_memory'] / 1e6:,.0f}" if stage["peak_memory"] else "?"
         table.add_row(f"{stage['seconds']:.2f}", memory, stage["name"])

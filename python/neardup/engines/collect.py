@@ -25,7 +25,7 @@ from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines import fingerprinting
 from neardup.engines.links import count_links, page_links
-from neardup.engines.parts import KEPT, LIST, TOKENS, Part, Tally, fixed_width_column, fixed_width_rows, numbers
+from neardup.engines.parts import KEPT, LIST, TOKENS, Part, Tally, fixed_width_rows, numbers
 from neardup.engines.progress import Progress
 from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
@@ -96,6 +96,14 @@ class Collection:
         """Takes a fingerprint of all pages that could not be computed as they were read."""
         self._given[kind] = batches
 
+    def fingerprint_bytes(self, kind: AnyFingerprint) -> int:
+        """How much a fingerprint of all pages takes."""
+        if kind in self._given:
+            return sum(batch.nbytes for batch in self._given[kind])
+        place = self._place(kind)
+        name = next(name for name in (f"fingerprint_{place}", f"{LIST}{place}") if name in self.store.names())
+        return sum(batch.nbytes for batch in self.store.columns([name]))
+
     def _place(self, kind: AnyFingerprint) -> int:
         return next(place for place, known in enumerate(self.kinds) if known == kind)
 
@@ -108,7 +116,7 @@ class Collection:
         lists = self.store.lists(f"{LIST}{number}")
         return Sets([_loaded(held) for held in lists] if in_memory else lists, parities)
 
-    def token_lists(self) -> Iterator[pa.LargeListArray]:
+    def token_batches(self) -> Iterator[pa.LargeListArray]:
         """The tokens themselves, a batch at a time; there where they were kept."""
         return map(_loaded, self.store.lists(TOKENS))
 
@@ -141,12 +149,8 @@ class _Worker:
         columns["tokens"] = pc.list_value_length(tokens)
         columns["identity_high"] = pa.array(page_tokens.identity_high)
         columns["identity_low"] = pa.array(page_tokens.identity_low)
-        for number, values in enumerate(fingerprinting.compute(self.fingerprints, tokens, pages)):
-            if isinstance(values, np.ndarray):
-                columns[f"fingerprint_{number}"] = fixed_width_column(values)
-            else:
-                columns[f"{LIST}{number}"], columns[f"parity_{number}"] = values, _native.parities(values)
-        if self.detector.counted():
+        columns |= dict(fingerprinting.fingerprint_columns(self.fingerprints, tokens, pages))
+        if self.detector.counted() or self.settings.hold_tokens:
             columns[TOKENS] = tokens
         if self.settings.keep == "most-linked":
             columns["own_url"], columns["links"] = page_links(pages)

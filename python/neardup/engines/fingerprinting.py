@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pyarrow as pa
 
-from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth, OfTerms, Statistical
+from neardup import _native
+from neardup.engines.parts import LIST, fixed_width_column
+from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, OfTerms, Statistical
 from neardup.text import term_lists
 
 
@@ -20,10 +23,15 @@ def after_all(kinds: Sequence[AnyFingerprint]) -> tuple[Statistical, ...]:
     return tuple(kind for kind in kinds if isinstance(kind, Statistical))
 
 
-def compute(
+def fingerprint_columns(
     kinds: Sequence[Fingerprint | ChunkSets], tokens: pa.LargeListArray, pages: pa.RecordBatch
-) -> Iterator[FixedWidth | pa.LargeListArray]:
-    """The fingerprints of the pages: rows of numbers, or lists."""
+) -> Iterator[tuple[str, pa.Array]]:
+    """The fingerprints of the pages as columns with their names: rows of numbers, or sets and their parities."""
     terms = term_lists(pages) if any(isinstance(kind, OfTerms) for kind in kinds) else None
-    for kind in kinds:
-        yield kind.compute(terms if isinstance(kind, OfTerms) else tokens)
+    for number, kind in enumerate(kinds):
+        values = kind.compute(terms if isinstance(kind, OfTerms) else tokens)
+        if isinstance(values, np.ndarray):
+            yield f"fingerprint_{number}", fixed_width_column(values)
+        else:
+            yield f"{LIST}{number}", values
+            yield f"parity_{number}", _native.parities(values)

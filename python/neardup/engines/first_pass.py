@@ -34,7 +34,7 @@ def prepare(collection: Collection, detector: Detector, settings: Settings) -> C
     with ThreadPoolExecutor(settings.workers, thread_name_prefix="neardup") as pool:
         for kind in waiting:
             given = kind.given(statistics)
-            collection.add_fingerprint(kind, list(pool.map(given.compute, collection.token_lists())))
+            collection.add_fingerprint(kind, list(pool.map(given.compute, collection.token_batches())))
     return statistics
 
 
@@ -82,7 +82,7 @@ def _counted(collection: Collection, min_tokens: int) -> npt.NDArray[np.bool_]:
 
 def _batches(collection: Collection, counted: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
     start = 0
-    for lists in collection.token_lists():
+    for lists in collection.token_batches():
         chosen = counted[start : start + len(lists)]
         start += len(lists)
         yield lists if chosen.all() else lists.filter(pa.array(chosen))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
+from typing import Any
 
 from neardup import _native
 from neardup.detectors import Detector
@@ -16,6 +18,9 @@ from neardup.engines.settings import Settings
 from neardup.engines.stopwatch import Stage, Stopwatch
 from neardup.sources import Source
 
+#: Looks at what a run read and found, and says how right that was, as ``run.json`` tells it.
+Certify = Callable[[Collection, Outcome], dict[str, Any]]
+
 
 def run(
     source: Source,
@@ -23,8 +28,9 @@ def run(
     settings: Settings | None = None,
     progress: Progress | None = None,
     scratch: Scratch | None = None,
+    certify: Certify | None = None,
 ) -> Outcome:
-    """Runs the detector over the source.
+    """Runs the detector over the source; ``certify`` is the last to look at what was read.
 
     >>> from neardup.detectors import parse
     >>> from neardup.sources.memory import texts
@@ -44,7 +50,7 @@ def run(
         matches = match(collection, detector, settings)
     with watch.stage("clustering"):
         tables = assemble(collection, matches, settings)
-    report = {
+    report: dict[str, Any] = {
         "format": _native.FORMAT_VERSION,
         "engine": "local",
         "detector": str(detector),
@@ -61,9 +67,14 @@ def run(
         "warnings": warnings(collection, matches, tables, detector),
         "skipped": [asdict(bad) for bad in collection.tally.skipped],
         "bytes": collection.tally.nbytes,
-        "stages": stages(watch.stages),
+        "stages": [],
     }
-    return Outcome(tables.pages, tables.pairs, tables.clusters, report)
+    outcome = Outcome(tables.pages, tables.pairs, tables.clusters, report)
+    if certify is not None:
+        with watch.stage("certifying"):
+            report["certificate"] = certify(collection, outcome)
+    report["stages"] += stages(watch.stages)
+    return outcome
 
 
 def stages(done: list[Stage]) -> list[dict[str, object]]:

@@ -42,6 +42,8 @@ class Settings:
     commit_every: float = 30.0
     #: A file of frozen statistics, for detectors that need some, in place of a first pass over the input.
     statistics: str | None = None
+    #: Tokens are held until the end whatever the detector, for what measures a run to look at them.
+    hold_tokens: bool = False
 
     def __post_init__(self) -> None:
         if self.keep not in POLICIES:

@@ -1,0 +1,194 @@
+"""``neardup evaluate``: detectors held against judged pairs, revision corpora and exact answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from neardup.cli.options import fields_of, input_options, reading_of, reading_options, together
+
+_output_options = together(
+    click.option("--out", "-o", required=True, metavar="DIR", help="Folder; it appears when all is done."),
+    click.option("--overwrite", is_flag=True, help="Replace an earlier result of the same name."),
+    click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors."),
+    click.option("--json", "as_json", is_flag=True, help="Print what run.json says instead of the tables."),
+)
+_threads_option = click.option(
+    "--threads", type=click.IntRange(min=0), default=0, help="Worker threads.  [default: one a core]"
+)
+
+
+@click.group(name="evaluate", short_help="Measure detectors: judged pairs, revision corpora, graphs, exact answers.")
+def command() -> None:
+    """Measure how right detectors are.
+
+    \b
+      neardup evaluate pairs --pages pages.jsonl --pairs judged.csv --out result
+      neardup evaluate curves versions.jsonl.zst --out curves
+      neardup evaluate graph result
+      neardup evaluate oracle pages.jsonl --out exact
+    """
+
+
+@command.command(short_help="Detectors against judged pairs.")
+@click.option(
+    "--pages", "pages", multiple=True, required=True, metavar="INPUT", help="Pages, as for dedup; repeatable."
+)
+@click.option(
+    "--pairs", "pairs", required=True, metavar="FILE",
+    help="Judged pairs: a, b, label (reason, query) in .jsonl, .csv, .tsv or .parquet; a and b are ids or URLs.",
+)  # fmt: skip
+@click.option("--detector", "-d", "judges", multiple=True, metavar="SPEC", help="Detectors.  [default: the usual ones]")
+@click.option("--correct", multiple=True, metavar="LABEL", help="A label that means correct.")
+@click.option("--incorrect", multiple=True, metavar="LABEL", help="A label that means incorrect.")
+@click.option("--undecided", multiple=True, metavar="LABEL", help="A label that means undecided.")
+@click.option("--grade", type=float, metavar="X", help="Labels are numbers; from here on they are correct.")
+@click.option(
+    "--resamples", type=click.IntRange(min=0), default=500, show_default=True, help="Resamples of the bootstrap."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the bootstrap and of the halves.")
+@_output_options
+@_threads_option
+@input_options
+@reading_options
+def pairs(pages: tuple[str, ...], pairs: str, judges: tuple[str, ...], **options: Any) -> None:
+    """Score judged pairs with each detector: precision, recall, F, ROC and AUC with bootstrap intervals, and the tables
+    of Henzinger 2006.
+
+    \b
+      neardup evaluate pairs --pages docs.jsonl --pairs pairs.jsonl -d combined -d minhash --out result
+    """
+    from neardup.cli.laboratory import print_pairs
+    from neardup.cli.summary import print_json
+    from neardup.engines import Settings
+    from neardup.evaluation.judged import Labels, read_judged
+    from neardup.evaluation.pairs import DETECTORS, evaluate_pairs, write_evaluation
+    from neardup.evaluation.plots import require_plots
+    from neardup.results import Opened
+
+    require_plots()
+    labels = Labels(options["correct"], options["incorrect"], options["undecided"], options["grade"])
+    found = evaluate_pairs(
+        Opened(list(pages), fields_of(options), options["base_url"], options["format_"]),
+        read_judged(pairs, labels),
+        judges or DETECTORS,
+        settings=Settings(reading=reading_of(options), threads=options["threads"]),
+        resamples=options["resamples"],
+        seed=options["seed"],
+    )
+    write_evaluation(found, options["out"], overwrite=options["overwrite"])
+    if options["as_json"]:
+        print_json(found.report)
+    elif not options["quiet"]:
+        print_pairs(found.report, options["out"])
+
+
+@command.command(short_help="Precision and recall over similarity on a revision corpus.")
+@click.argument("corpus", nargs=-1, required=True, metavar="CORPUS…")
+@click.option("--methods", "-m", multiple=True, metavar="SPEC", help="Detectors; repeatable.  [default: all]")
+@click.option("--articles", type=click.IntRange(min=1), metavar="N", help="Of a MediaWiki dump the first N articles.")
+@click.option("--revisions", type=click.IntRange(min=1), metavar="N", help="And the first N revisions of each.")
+@_output_options
+@_threads_option
+def curves(corpus: tuple[str, ...], methods: tuple[str, ...], **options: Any) -> None:
+    """Compare each article's first revision with its others and with the next article's first (Potthast and Stein):
+    precision and recall over cosine similarity for every method, with construction and retrieval time and sizes.
+
+    CORPUS is a MediaWiki history dump (.xml, .xml.bz2, .xml.gz), or JSON lines with id, doc and text.
+
+    \b
+      neardup evaluate curves versions.jsonl.zst --out curves
+      neardup evaluate curves dump.xml.bz2 --articles 1000 -m broder -m charikar --out curves
+    """
+    from neardup.cli.display import display
+    from neardup.cli.laboratory import print_curves
+    from neardup.cli.summary import print_json
+    from neardup.engines import Settings
+    from neardup.evaluation.curves import evaluate_curves, write_curves
+    from neardup.evaluation.plots import require_plots
+    from neardup.evaluation.revisions import open_revisions
+
+    require_plots()
+    limits = {"articles": options["articles"], "revisions": options["revisions"]}
+    found = evaluate_curves(
+        lambda: open_revisions(corpus, **limits),
+        methods or None,
+        settings=Settings(threads=options["threads"]),
+        progress=display(options["quiet"] or options["as_json"]),
+    )
+    write_curves(found, options["out"], overwrite=options["overwrite"])
+    if options["as_json"]:
+        print_json(found.report)
+    elif not options["quiet"]:
+        print_curves(found.report, options["out"])
+
+
+@command.command(short_help="The similarity graph of a run in numbers.")
+@click.argument("folder", metavar="DIR")
+@click.option(
+    "--resamples", type=click.IntRange(min=0), default=100, show_default=True,
+    help="Collections drawn to judge the fit of a power law.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="As JSON, with all distributions.")
+def graph(folder: str, resamples: int, as_json: bool) -> None:
+    """Tell the graph of a result folder: nodes, edges, labels, degrees and cluster sizes with fitted power laws.
+
+    \b
+      neardup evaluate graph result
+    """
+    from neardup.cli.laboratory import print_graph
+    from neardup.cli.summary import print_json
+    from neardup.graph.statistics import graph_statistics
+    from neardup.results import open_result
+
+    result = open_result(folder)
+    told = graph_statistics(result.pairs, result.clusters.column("size").to_numpy(), resamples=resamples)
+    told["all_pairs_held"] = result.report["pairs"]["held"] == "all"
+    if as_json:
+        print_json(told)
+    else:
+        print_graph(told)
+
+
+@command.command(short_help="All pairs at or above a threshold, exactly.")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT…")
+@click.option("--k", type=click.IntRange(min=1), default=5, show_default=True, help="Tokens in a shingle.")
+@click.option(
+    "--threshold", type=click.FloatRange(0, 1, min_open=True), default=0.8, show_default=True, help="Least similarity."
+)
+@click.option(
+    "--measure", type=click.Choice(["jaccard", "cosine", "containment"]), default="jaccard", show_default=True,
+    help="What is measured of two sets of shingles.",
+)  # fmt: skip
+@_output_options
+@_threads_option
+@input_options
+@reading_options
+def oracle(inputs: tuple[str, ...], k: int, threshold: float, measure: Any, **options: Any) -> None:
+    """Find every pair of pages that is alike to a threshold by an exact join, without sketches; pages with the same
+    tokens count once.
+
+    \b
+      neardup evaluate oracle pages.jsonl --threshold .9 --out exact
+    """
+    from neardup.cli.display import display
+    from neardup.cli.summary import print_json
+    from neardup.engines import Settings
+    from neardup.evaluation.oracle import write_exact_pairs
+    from neardup.results import Opened
+
+    report = write_exact_pairs(
+        Opened(list(inputs), fields_of(options), options["base_url"], options["format_"]),
+        options["out"],
+        k=k,
+        threshold=threshold,
+        measure=measure,
+        settings=Settings(reading=reading_of(options), threads=options["threads"]),
+        overwrite=options["overwrite"],
+        progress=display(options["quiet"] or options["as_json"]),
+    )
+    if options["as_json"]:
+        print_json(report)
+    elif not options["quiet"]:
+        click.echo(f"{report['pairs']:,} pairs of {report['pages']:,} pages at {measure} ≥ {threshold:g}, exactly")

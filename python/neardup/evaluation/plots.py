@@ -1,0 +1,92 @@
+"""Plots as SVG files: the same data give the same file. Needs the extra ``plots``; without it, a clear message."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from neardup.errors import MissingExtra
+from neardup.sinks import replacing
+
+_SIZE: Final = (6.4, 4.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A named line (or, with ``marks``, points) of a plot."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    marks: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Lines over two axes."""
+
+    title: str
+    x: str
+    y: str
+    lines: Sequence[Line]
+    logarithmic: bool = False
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def require_plots() -> None:
+    """Raises ``MissingExtra`` unless plots can be drawn; asked before the work, not after it."""
+    try:
+        import matplotlib  # noqa: F401  (only whether it is there)
+    except ImportError:
+        raise MissingExtra(
+            "plots need matplotlib, which is not installed", hint="pip install 'neardup[plots]'"
+        ) from None
+
+
+def draw_plot(plot: Plot, path: Path) -> None:
+    """Writes a plot as an SVG file."""
+    require_plots()
+    with _svg_figure() as (figure, axes):
+        for line in plot.lines:
+            style: dict[str, Any] = {"marker": ".", "linestyle": "none"} if line.marks else {"linewidth": 1.2}
+            axes.plot(line.x, line.y, label=line.name, **style)
+        if plot.logarithmic:
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+        axes.set_title(plot.title, fontsize=10)
+        axes.set_xlabel(plot.x)
+        axes.set_ylabel(plot.y)
+        if plot.x_range:
+            axes.set_xlim(*plot.x_range)
+        if plot.y_range:
+            axes.set_ylim(*plot.y_range)
+        axes.grid(True, alpha=0.3)
+        if any(line.name for line in plot.lines):
+            many = len(plot.lines) > 8
+            axes.legend(fontsize=6 if many else 8, ncol=2 if many else 1)
+        figure.tight_layout()
+        drawn = io.StringIO()
+        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
+    lines = (line.rstrip() for line in drawn.getvalue().splitlines())  # the library leaves spaces at line ends
+    with replacing(path) as file:
+        file.write(("\n".join(lines) + "\n").encode())
+
+
+@contextmanager
+def _svg_figure() -> Any:
+    """A figure whose file depends on nothing but its data."""
+    import matplotlib
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    # Text stays text: the files are small, and can be searched.
+    with matplotlib.rc_context({"svg.hashsalt": "neardup", "svg.fonttype": "none"}):
+        figure = Figure(figsize=_SIZE)
+        FigureCanvasSVG(figure)
+        yield figure, figure.add_subplot()
