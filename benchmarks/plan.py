@@ -12,6 +12,8 @@ SHINGLE_WORDS: Final = 5
 THRESHOLD: Final = 0.8
 MINHASH: Final = f"minhash(k={SHINGLE_WORDS},threshold={THRESHOLD})"
 SITE_AWARE: Final = "site-aware"
+#: The fast ones, the fastest first.
+PEERS: Final = ("gaoya", "rensa", "datasketch")
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,9 @@ class Plan:
     #: Text that is read with a promise of memory, and fingerprints that are clustered.
     huge_bytes: int
     fingerprints: int
-    #: Whether peers that take minutes are run (once, on the small file).
+    #: Peers of text to clusters that are run every round, and whether those that take minutes are (once, on the small
+    #: file).
+    peers: tuple[str, ...]
     slow_peers: bool
     start_up_rounds: int
 
@@ -58,6 +62,7 @@ FULL: Final = Plan(
     one_word_pages=1_000_000,
     huge_bytes=10_000 * MEGABYTE,
     fingerprints=20_000_000,
+    peers=PEERS,
     slow_peers=True,
     start_up_rounds=21,
 )
@@ -75,6 +80,7 @@ QUICK: Final = Plan(
     one_word_pages=20_000,
     huge_bytes=40 * MEGABYTE,
     fingerprints=200_000,
+    peers=PEERS,
     slow_peers=False,
     start_up_rounds=7,
 )

@@ -17,7 +17,6 @@ from benchmarks.plan import MINHASH, Plan
 from benchmarks.sections import Claim, Section, number
 from benchmarks.timing import Run, Summary, alternate, measure
 
-_FAST: Final = ("gaoya", "rensa", "datasketch")
 _SLOW: Final = ("text-dedup", "datatrove")
 _COLUMNS: Final = (
     "side", "MB/s", "seconds (median)", "range", "CPU s", "peak MB", "recall J ≥ .8", "precision", "counted on",
@@ -52,7 +51,7 @@ def _compare(places: Places, plan: Plan, file: Path, asked: float, *, judged: bo
     sides: dict[str, Callable[[], Run]] = {"ours": ours}
     troubles: dict[str, str] = {}
     slow: dict[str, Callable[[], Run]] = {}
-    for name in (*_FAST, *(_SLOW if checked and plan.slow_peers else ())):
+    for name in (*plan.peers, *(_SLOW if checked and plan.slow_peers else ())):
         environment = venvs.prepare(places, name)
         if environment.trouble:
             troubles[name] = environment.trouble

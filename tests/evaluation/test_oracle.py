@@ -88,7 +88,7 @@ def test_partners_of_a_sample_are_the_oracles_pairs(small_pages: list[dict[str, 
     from neardup.evaluation.oracle import tokens_of
 
     collection = tokens_of(texts(small_pages))
-    tokens = collection.token_lists()
+    tokens = list(collection.token_batches())
     pairs = exact_pairs(collection, threshold=0.6)
     compared = (pairs.identity == np.arange(len(pairs.identity))) & (collection.column("tokens").to_numpy() >= 8)
     rows = np.flatnonzero(compared)[::3]

@@ -190,7 +190,7 @@ impl<'a> Buckets<'a> {
     /// The entries of a column that share their key with another, sorted by key and page.
     fn entries(&self, column: usize) -> Vec<Entry> {
         let key = self.keys.column(column);
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::with_capacity(self.keys.pages());
         let pages = (0..self.keys.pages() as u32).filter(|&page| self.active[page as usize]);
         match self.predicate {
             Predicate::SameSite(sites) => {
