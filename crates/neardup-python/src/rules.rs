@@ -264,8 +264,8 @@ impl<'a> Verifier<'a> {
 const FEW: usize = 16;
 /// Pages in hot buckets that are compared at a time: many, as each tile streams all pages that stay through the cache.
 const TILE: usize = 256;
-/// From how many pages that stay on they are packed.
-const PACKED: usize = 64;
+/// From how many pages that stay on they are packed: beside so many, 72 bytes a page and bucket are little.
+const PACKED: usize = 1024;
 
 fn apply(specs: &[Spec<'_>], active: &[bool], order: &[u32], limits: Limits) -> Vec<(Joined, Resolved)> {
     let buckets: Vec<Buckets> =

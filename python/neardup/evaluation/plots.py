@@ -13,6 +13,10 @@ from neardup.errors import MissingExtra
 from neardup.sinks import replacing
 
 _SIZE: Final = (6.4, 4.0)
+#: With more lines than these the names stand beside the plot, in the order in which the lines do.
+_FEW: Final = 8
+_WIDE: Final = (8.2, 4.8)
+_STROKES: Final = ("-", "--", ":", "-.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,13 @@ def require_plots() -> None:
 def draw_plot(plot: Plot, path: Path) -> None:
     """Writes a plot as an SVG file."""
     require_plots()
-    with _svg_figure() as (figure, axes):
-        for line in plot.lines:
+    many = len(plot.lines) > _FEW
+    with _svg_figure(_WIDE if many else _SIZE) as (figure, axes):
+        for number, line in enumerate(_in_view(plot.lines) if many else plot.lines):
             style: dict[str, Any] = {"marker": ".", "linestyle": "none"} if line.marks else {"linewidth": 1.2}
+            if many and not line.marks:
+                # Colours come round again after ten lines, with another stroke.
+                style["linestyle"] = _STROKES[number // 10 % len(_STROKES)]
             axes.plot(line.x, line.y, label=line.name, **style)
         if plot.logarithmic:
             axes.set_xscale("log")
@@ -68,8 +76,8 @@ def draw_plot(plot: Plot, path: Path) -> None:
             axes.set_ylim(*plot.y_range)
         axes.grid(True, alpha=0.3)
         if any(line.name for line in plot.lines):
-            many = len(plot.lines) > 8
-            axes.legend(fontsize=6 if many else 8, ncol=2 if many else 1)
+            beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "frameon": False}
+            axes.legend(fontsize=6.5 if many else 8, **(beside if many else {}))
         figure.tight_layout()
         drawn = io.StringIO()
         figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
@@ -78,8 +86,13 @@ def draw_plot(plot: Plot, path: Path) -> None:
         file.write(("\n".join(lines) + "\n").encode())
 
 
+def _in_view(lines: Sequence[Line]) -> list[Line]:
+    """Lines from the highest down, by their middle point."""
+    return sorted(lines, key=lambda line: -line.y[len(line.y) // 2] if len(line.y) else 0.0)
+
+
 @contextmanager
-def _svg_figure() -> Any:
+def _svg_figure(size: tuple[float, float]) -> Any:
     """A figure whose file depends on nothing but its data."""
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -87,6 +100,6 @@ def _svg_figure() -> Any:
 
     # Text stays text: the files are small, and can be searched.
     with matplotlib.rc_context({"svg.hashsalt": "neardup", "svg.fonttype": "none"}):
-        figure = Figure(figsize=_SIZE)
+        figure = Figure(figsize=size)
         FigureCanvasSVG(figure)
         yield figure, figure.add_subplot()
