@@ -123,7 +123,7 @@ class Scratch:
             for at in range(reader.num_record_batches):
                 batch = reader.get_batch(at)
                 if batch.num_rows:
-                    yield batch.select(names)
+                    yield _alone(batch.select(names))
 
     def lists(self, number: int, name: str) -> tuple[Path, npt.NDArray[np.int64]]:
         """The file that holds the lists of a committed segment one after another, and how long each is."""
@@ -160,6 +160,11 @@ def check_room(folder: Path, needed: int) -> None:
             where=str(folder),
             hint="name a folder on another disk with --scratch, or give the run more --memory",
         )
+
+
+def _alone(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same in memory of its own: what is read of a file holds on to all columns that were written together."""
+    return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
 
 
 def _with_sizes(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:
