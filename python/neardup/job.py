@@ -103,7 +103,7 @@ def _scratch_needed(source: OpenedInputs, detector: Detector, settings: Settings
     packed = any(name.endswith(_PACKED) for name in source.names())
     # Text packs to about a fifth. Its shingles take 8 bytes for every 6 or so; ids, titles and fingerprints much less.
     expected = size * (5 if packed else 1) * (1.5 if detector.sets() else 0.3)
-    return int(expected) if expected > settings.memory_budget / 4 else 0
+    return int(expected) if expected > settings.memory_budget / 8 else 0
 
 
 def _manifest(opened: Opened, source: OpenedInputs, detector: Detector, settings: Settings) -> dict[str, Any]:

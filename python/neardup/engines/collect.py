@@ -168,7 +168,7 @@ def collect(
 ) -> Collection:
     """Reads the whole source, going on behind what the scratch folder holds already."""
     worker = _Worker(detector, settings)
-    store = PartStore(scratch, settings.commit_every, settings.memory_budget // 4)
+    store = PartStore(scratch, settings.commit_every, settings.memory_budget // 8)
     done = scratch.chunks if scratch is not None else 0
     if scratch is not None:
         for tally in scratch.tallies:

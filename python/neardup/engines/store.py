@@ -92,6 +92,7 @@ class PartStore:
             self._commit()
             self._committed = [None] * len(self._committed)
             self._held = 0
+            pa.default_memory_pool().release_unused()
 
     def lists(self, name: str) -> list[pa.LargeListArray] | list[tuple[Path, npt.NDArray[np.int64]]]:
         """A column of long lists, in order: all in memory, or all as files and the length of each list."""
