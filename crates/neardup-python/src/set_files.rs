@@ -12,7 +12,7 @@ use neardup_core::sets::{Set, SetSource};
 
 /// Sets that may be held, each in a place of its own; larger ones than this are read again every time.
 const HELD: usize = 4096;
-const LARGEST_HELD: usize = 1 << 15;
+const LARGEST_HELD: usize = 1 << 12;
 
 /// Where a page's set lies.
 #[derive(Clone, Copy, Debug)]
