@@ -109,7 +109,6 @@ def test_methods_that_must_be_run_say_the_same(corpus: Path, monkeypatch: pytest
 
 
 def test_the_folder_holds_everything(corpus: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     found = evaluate_curves(lambda: open_revisions([str(corpus)]), ["broder", "minhash"])
     write_curves(found, tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}

@@ -169,7 +169,6 @@ def test_images_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_scores_are_in_the_order_of_the_input(tmp_path: Path, pages: list[dict[str, Any]]) -> None:
-    pytest.importorskip("matplotlib")
     path = tmp_path / "pages.jsonl"
     path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
     names = [("7", "3"), ("0", "1"), ("5", "5"), (pages[2]["url"], "9")]

@@ -82,7 +82,6 @@ def test_the_oracle_writes_its_pairs(pages: Path, tmp_path: Path) -> None:
 
 
 def test_pairs_and_curves_are_printed_and_written(pages: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     judged = tmp_path / "judged.csv"
     judged.write_text("a,b,label\np0,p1,0\np2,p2,1\np3,p4,0\n")
     told = call("evaluate", "pairs", "--pages", pages, "--pairs", judged, "--out", tmp_path / "pairs", "-d", "exact")

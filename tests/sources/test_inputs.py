@@ -233,7 +233,8 @@ def test_standard_input_of_unknown_format(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_remote_file_systems() -> None:
-    fsspec = pytest.importorskip("fsspec")
+    import fsspec
+
     memory = fsspec.filesystem("memory")
     memory.store.clear()
     try:
@@ -260,7 +261,6 @@ def test_file_urls(tmp_path: Path) -> None:
 
 
 def test_unknown_file_system() -> None:
-    pytest.importorskip("fsspec")
     with pytest.raises(InputError, match="file system cannot be opened"):
         open_inputs(["nonsense://host/a.jsonl"])
 

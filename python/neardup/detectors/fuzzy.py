@@ -48,9 +48,3 @@ class FuzzyFingerprinting(SharesColumns):
         return FuzzyCodes(
             profile=self.profile, k=self.k, intervals=self.intervals, spread=self.spread, rarest=self.rarest
         )
-
-    def width(self) -> int:
-        return self.k
-
-    def needed(self) -> int:
-        return self.kappa

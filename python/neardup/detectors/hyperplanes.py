@@ -39,11 +39,5 @@ class Hyperplanes(SharesColumns):
     def fingerprint(self) -> ProjectionCodes:
         return ProjectionCodes(k=self.k, projections=self.r)
 
-    def width(self) -> int:
-        return self.k
-
-    def needed(self) -> int:
-        return self.kappa
-
     def one_agrees(self, similarity: float) -> float | None:
         return float((1 - math.acos(min(1.0, max(-1.0, similarity))) / math.pi) ** self.r)

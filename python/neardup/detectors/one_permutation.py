@@ -38,11 +38,5 @@ class OnePermutationHashing(SharesColumns):
     def fingerprint(self) -> OnePermutation:
         return OnePermutation(n=self.n, k=self.k)
 
-    def width(self) -> int:
-        return self.k
-
-    def needed(self) -> int:
-        return self.kappa
-
     def one_agrees(self, similarity: float) -> float | None:
         return similarity

@@ -42,12 +42,6 @@ class PStable(SharesColumns):
     def fingerprint(self) -> ProjectionCodes:
         return ProjectionCodes(k=self.k, projections=self.r, interval=self.w)
 
-    def width(self) -> int:
-        return self.k
-
-    def needed(self) -> int:
-        return self.kappa
-
     def one_agrees(self, similarity: float) -> float | None:
         distance = math.sqrt(max(0.0, 2 - 2 * similarity))
         return min(1.0, _native.interval_probability(distance, self.w) ** self.r)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from neardup.detectors.registry import register
-from neardup.detectors.shared import SharesRatio
+from neardup.detectors.shared import SharesNumbers
 from neardup.fingerprints import RandomChunks
 
 
 @register
 @dataclass(frozen=True)
-class RandomSelection(SharesRatio):
+class RandomSelection(SharesNumbers):
     """Pages that share ``kappa`` of the ``k`` chunks that each draws at random.
 
     Pages draw independently, so few of the chunks they share are drawn on both: a yardstick, not a recommendation.
@@ -31,20 +31,7 @@ class RandomSelection(SharesRatio):
     cost: ClassVar[str] = "O(tokens); 8·k bytes a page"
 
     def __post_init__(self) -> None:
-        self.check_ratio(lengths=("n", "k", "kappa"))
-        self.check(self.kappa <= self.k, "kappa must be between 1 and k")
+        self.check_numbers()
 
     def fingerprint(self) -> RandomChunks:
         return RandomChunks(n=self.n, k=self.k)
-
-    def least_ratio(self) -> float:
-        """Of two full fingerprints κ numbers are shared exactly if this ratio of their union is; smaller ones are held
-        to the same ratio.
-        """
-        return self.kappa / (2 * self.k - self.kappa)
-
-    def size(self) -> str:
-        return str(self.k)
-
-    def agreement(self) -> str:
-        return f"κ = {self.kappa}"

@@ -44,9 +44,3 @@ class RandomisedIMatch(SharesColumns):
         return LexiconSignatures(
             low=self.low, high=self.high, least=self.least, randomised=self.k - 1, left_out=self.left_out
         )
-
-    def width(self) -> int:
-        return self.k
-
-    def needed(self) -> int:
-        return self.kappa

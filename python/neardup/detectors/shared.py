@@ -23,11 +23,11 @@ class SharesColumns(Detector):
 
     def width(self) -> int:
         """k."""
-        raise NotImplementedError
+        return int(self.parameters()["k"])
 
     def needed(self) -> int:
         """κ."""
-        raise NotImplementedError
+        return int(self.parameters()["kappa"])
 
     def rules(self) -> tuple[Rule, ...]:
         kind, needed = self.fingerprint(), self.needed()
@@ -86,3 +86,25 @@ class SharesRatio(Detector):
 
     def agreement(self) -> str:
         return f"ratio ≥ {self.least_ratio():g}"
+
+
+@dataclass(frozen=True)
+class SharesNumbers(SharesRatio):
+    """Base of detectors with sets of ``k`` chunks of which ``kappa`` must be shared, whatever their place."""
+
+    def check_numbers(self) -> None:
+        self.check_ratio(lengths=("n", "k", "kappa"))
+        self.check(self.parameters()["kappa"] <= self.parameters()["k"], "kappa must be between 1 and k")
+
+    def least_ratio(self) -> float:
+        """Of two full fingerprints κ numbers are shared exactly if this ratio of their union is; smaller ones are held
+        to the same ratio.
+        """
+        k, kappa = self.parameters()["k"], self.parameters()["kappa"]
+        return float(kappa / (2 * k - kappa))
+
+    def size(self) -> str:
+        return str(self.parameters()["k"])
+
+    def agreement(self) -> str:
+        return f"κ = {self.parameters()['kappa']}"

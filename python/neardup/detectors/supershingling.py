@@ -39,11 +39,5 @@ class Supershingling(SharesColumns):
     def fingerprint(self) -> Supershingles:
         return Supershingles(k=self.n, m=self.m, groups=self.k)
 
-    def width(self) -> int:
-        return self.k
-
-    def needed(self) -> int:
-        return self.kappa
-
     def one_agrees(self, similarity: float) -> float | None:
         return similarity ** (self.m // self.k)

@@ -41,11 +41,5 @@ class WeightedMinHash(SharesColumns):
     def fingerprint(self) -> WeightedSamples | RarityWeightedSamples:
         return WeightedSamples(self.n, self.k) if self.weights == "tf" else RarityWeightedSamples(self.n, self.k)
 
-    def width(self) -> int:
-        return self.k
-
-    def needed(self) -> int:
-        return self.kappa
-
     def one_agrees(self, similarity: float) -> float | None:
         return similarity

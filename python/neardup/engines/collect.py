@@ -8,9 +8,7 @@ on takes those chunks off the source without loading them.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -30,6 +28,7 @@ from neardup.engines.progress import Progress
 from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
 from neardup.engines.store import PartStore
+from neardup.engines.workers import in_order
 from neardup.errors import InputError
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
 from neardup.sinks import ROW_GROUP_ROWS
@@ -120,6 +119,14 @@ class Collection:
         """The tokens themselves, a batch at a time; there where they were kept."""
         return map(_loaded, self.store.lists(TOKENS))
 
+    def chosen_tokens(self, chosen: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
+        """The tokens of the pages whose flag is set."""
+        start = 0
+        for lists in self.token_batches():
+            flags = chosen[start : start + len(lists)]
+            start += len(lists)
+            yield lists if flags.all() else lists.filter(pa.array(flags))
+
     @property
     def links(self) -> npt.NDArray[np.int64] | None:
         """How many other pages link to each page, where the keep policy asks for it."""
@@ -173,7 +180,7 @@ def collect(
     if scratch is not None:
         for tally in scratch.tallies:
             progress.advance(tally.pages, tally.nbytes)
-    for part in _in_order(islice(source.chunks(), done, None), worker, settings.workers):
+    for part in in_order(islice(source.chunks(), done, None), worker, settings.workers):
         if settings.strict and part.tally.skipped:
             bad = part.tally.skipped[0]
             raise InputError(
@@ -198,20 +205,6 @@ def _loaded(held: pa.LargeListArray | tuple[Path, npt.NDArray[np.int64]]) -> pa.
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     kind = pa.large_list(pa.field("item", pa.uint64(), nullable=False))
     return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(np.fromfile(path, np.uint64)), type=kind)
-
-
-def _in_order(chunks: Iterator[Chunk], worker: _Worker, threads: int) -> Iterator[Part]:
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="neardup")
-    under_way: deque[Future[Part]] = deque()
-    try:
-        for chunk in chunks:
-            under_way.append(pool.submit(worker, chunk))
-            if len(under_way) > threads + 1:
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _why_none(tally: Tally) -> str:

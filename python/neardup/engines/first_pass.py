@@ -8,19 +8,17 @@ that follows. Statistics that were frozen earlier take the place of the pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines.collect import Collection
 from neardup.engines.fingerprinting import after_all
 from neardup.engines.settings import Settings
+from neardup.engines.workers import in_order
 from neardup.errors import UsageError
 from neardup.fingerprints import CollectionStatistics, StatisticsRound, start_statistics
 
@@ -31,10 +29,10 @@ def prepare(collection: Collection, detector: Detector, settings: Settings) -> C
     if not waiting:
         return None
     statistics = _frozen(settings) or count(collection, detector.counted(), settings)
-    with ThreadPoolExecutor(settings.workers, thread_name_prefix="neardup") as pool:
-        for kind in waiting:
-            given = kind.given(statistics)
-            collection.add_fingerprint(kind, list(pool.map(given.compute, collection.token_batches())))
+    for kind in waiting:
+        given = kind.given(statistics)
+        computed = in_order(collection.token_batches(), given.compute, settings.workers)
+        collection.add_fingerprint(kind, list(computed))
     return statistics
 
 
@@ -43,11 +41,10 @@ def count(collection: Collection, lengths: tuple[int, ...], settings: Settings) 
     counted = _counted(collection, settings.reading.min_tokens)
     tokens = int(collection.column("tokens").to_numpy()[counted].sum())
     step: StatisticsRound | CollectionStatistics = start_statistics(lengths, tokens=tokens, hash=settings.reading.hash)
-    with ThreadPoolExecutor(settings.workers, thread_name_prefix="neardup") as pool:
-        while isinstance(step, StatisticsRound):
-            for _ in pool.map(step.add, _batches(collection, counted)):
-                pass
-            step = step.finish()
+    while isinstance(step, StatisticsRound):
+        for _ in in_order(collection.chosen_tokens(counted), step.add, settings.workers):
+            pass
+        step = step.finish()
     return step
 
 
@@ -78,11 +75,3 @@ def _counted(collection: Collection, min_tokens: int) -> npt.NDArray[np.bool_]:
     first = identity == np.arange(len(identity), dtype=np.uint32)
     counted: npt.NDArray[np.bool_] = first & (tokens >= min_tokens)
     return counted
-
-
-def _batches(collection: Collection, counted: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
-    start = 0
-    for lists in collection.token_batches():
-        chosen = counted[start : start + len(lists)]
-        start += len(lists)
-        yield lists if chosen.all() else lists.filter(pa.array(chosen))

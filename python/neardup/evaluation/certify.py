@@ -8,9 +8,7 @@ sampled pages, once past them.
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -26,6 +24,7 @@ from neardup.engines import Outcome, Progress, Settings, Silent
 from neardup.engines.collect import Collection
 from neardup.engines.local import stages
 from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.workers import in_order
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.evaluation.certificate import FindPartners, Notion, Partners, Rows, RunGraph, certificate, notion_of
 from neardup.evaluation.theory import shingle_lengths
@@ -185,7 +184,7 @@ def _stream(
 
     parts: list[tuple[npt.NDArray[Any], ...]] = []
     met = 0
-    for part in _in_order(batches, pass_by, threads):
+    for part in in_order(batches, pass_by, threads):
         parts.append(part)
         met += len(part[0])
         if met > MOST_PARTNERS:
@@ -194,22 +193,6 @@ def _stream(
     sample, partner, jaccard, at_other, cosine = columns
     others = {} if other is None else {other: at_other}
     return Partners(sample.astype(np.int64), partner.astype(np.int64), jaccard, others, cosine)
-
-
-def _in_order(
-    batches: Iterable[Batch], work: Callable[[Batch], tuple[npt.NDArray[Any], ...]], threads: int
-) -> Iterator[tuple[npt.NDArray[Any], ...]]:
-    under_way: deque[Future[tuple[npt.NDArray[Any], ...]]] = deque()
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="neardup")
-    try:
-        for batch in batches:
-            under_way.append(pool.submit(work, batch))
-            if len(under_way) > threads + 1:
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _numbered(lists: Iterable[pa.LargeListArray]) -> Iterator[Batch]:

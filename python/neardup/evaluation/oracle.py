@@ -8,7 +8,6 @@ Cost: 8 bytes a shingle of every page in memory, a sort of all of them, and what
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -21,6 +20,7 @@ from neardup import _native
 from neardup.detectors import Exact
 from neardup.engines import Progress, Settings, Silent
 from neardup.engines.collect import Collection, collect
+from neardup.engines.workers import in_order
 from neardup.errors import NeardupError, UsageError
 from neardup.fingerprints import ShingleSet
 from neardup.results import Opened
@@ -95,13 +95,7 @@ def exact_pairs(
     identity = first_members(collection)
     lengths = collection.column("tokens").to_numpy()
     compared = (identity == np.arange(len(identity))) & (lengths >= settings.reading.min_tokens)
-    chosen, before = [], 0
-    for tokens in collection.token_batches():
-        chosen.append(tokens.filter(pa.array(compared[before : before + len(tokens)])))
-        before += len(tokens)
-    with ThreadPoolExecutor(settings.workers, thread_name_prefix="neardup") as pool:
-        sets = list(pool.map(ShingleSet(k).compute, chosen))
-    del chosen
+    sets = list(in_order(collection.chosen_tokens(compared), ShingleSet(k).compute, settings.workers))
     try:
         a, b, similarity = _native.all_pairs(
             sets, measure=measure, threshold=threshold, most=most, threads=settings.workers

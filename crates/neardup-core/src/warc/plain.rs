@@ -202,7 +202,7 @@ impl Plain {
         self.starts.iter().map(|(position, _)| (position - self.passed) as usize)
     }
 
-    /// Whether no more bytes can be had for now.
+    /// Whether the supply has run dry: what follows comes with the next piece, or never.
     pub fn at_end(&self) -> bool {
         self.ended || self.damage.is_some()
     }
