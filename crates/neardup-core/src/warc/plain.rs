@@ -202,7 +202,7 @@ impl Plain {
         self.starts.iter().map(|(position, _)| (position - self.passed) as usize)
     }
 
-    /// Whether the supply has run dry: what follows comes with the next piece, or never.
+    /// Whether nothing follows: the supply has ended, or is damaged from here on.
     pub fn at_end(&self) -> bool {
         self.ended || self.damage.is_some()
     }
