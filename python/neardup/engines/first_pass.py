@@ -23,15 +23,17 @@ from neardup.errors import UsageError
 from neardup.fingerprints import CollectionStatistics, StatisticsRound, start_statistics
 
 
-def prepare(collection: Collection, detector: Detector, settings: Settings) -> CollectionStatistics | None:
+def prepare(
+    collection: Collection, detector: Detector, settings: Settings, given: CollectionStatistics | None = None
+) -> CollectionStatistics | None:
     """Gives the collection the fingerprints that need statistics, and returns these; None where none are needed."""
     waiting = after_all(detector.fingerprints())
     if not waiting:
         return None
-    statistics = _frozen(settings) or count(collection, detector.counted(), settings)
+    statistics = given or count(collection, detector.counted(), settings)
     for kind in waiting:
-        given = kind.given(statistics)
-        computed = in_order(collection.token_batches(), given.compute, settings.workers)
+        work = kind.given(statistics).compute
+        computed = in_order(collection.token_batches(), work, settings.workers)
         collection.add_fingerprint(kind, list(computed))
     return statistics
 
@@ -56,7 +58,8 @@ def told(statistics: CollectionStatistics | None) -> dict[str, Any] | None:
     return {"digest": statistics.digest, "pages": statistics.pages, "chunks": repeated}
 
 
-def _frozen(settings: Settings) -> CollectionStatistics | None:
+def frozen(settings: Settings) -> CollectionStatistics | None:
+    """The statistics that the settings name; looked at before anything is read."""
     if settings.statistics is None:
         return None
     loaded = CollectionStatistics.load(settings.statistics)

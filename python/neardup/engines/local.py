@@ -39,13 +39,14 @@ def run(
     [True, False]
     """
     settings = settings or Settings()
+    frozen = first_pass.frozen(settings)
     watch = Stopwatch(progress or Silent())
     with watch.stage("reading", source.nbytes()):
         collection = collect(source, detector, settings, watch.progress, scratch)
     statistics = None
     if detector.counted():
         with watch.stage("statistics"):
-            statistics = first_pass.prepare(collection, detector, settings)
+            statistics = first_pass.prepare(collection, detector, settings, frozen)
     with watch.stage("matching"):
         matches = match(collection, detector, settings)
     with watch.stage("clustering"):

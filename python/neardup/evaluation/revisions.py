@@ -43,7 +43,16 @@ def open_revisions(paths: Sequence[str], *, articles: int | None = None, revisio
             if not Path(path).is_file():
                 raise InputError("no such file", where=path)
         return MediaWiki([Path(path) for path in paths], articles, revisions)
-    return open_inputs(paths, Fields(url="doc"))
+    try:
+        return open_inputs(paths, Fields(url="doc"))
+    except InputError as error:
+        if "'doc'" not in str(error):
+            raise
+        raise InputError(
+            "not a revision corpus: its lines have no field 'doc' that names the article",
+            where=", ".join(paths),
+            hint="give JSON lines with id, doc and text, or a MediaWiki dump (.xml, .xml.bz2)",
+        ) from None
 
 
 def _ending(path: str) -> str | None:
