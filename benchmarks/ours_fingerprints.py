@@ -29,6 +29,7 @@ class _Rule:
     pieces: int = _PIECES
     predicate: str = "any"
     columns: None = None
+    lanes: None = None
     sets: None = None
     least: float = _AGREEING
 
@@ -74,7 +75,7 @@ def main(count: int, answer: str) -> None:
     seconds["pairs"] = time.perf_counter() - begun
     del sketches
     begun = time.perf_counter()
-    found = _native.components(count, a, b)
+    found = _native.components(count, a.copy(), b.copy())
     seconds["components"] = time.perf_counter() - begun
     made_sizes = np.bincount(cluster)
     # The first member of each cluster, which is what components are named by.

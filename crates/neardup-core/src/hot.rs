@@ -94,7 +94,7 @@ pub fn resolve(rules: &[Rule<'_>], order: &[u32], tuning: Tuning) -> Vec<Resolve
     for pair in rules.iter().flat_map(|rule| &rule.joined.pairs) {
         components.join(pair.a, pair.b);
     }
-    let walk = Walk::new(rules, &buckets, order, tuning);
+    let walk = Walk::new(rules, &buckets, order, &mut components, tuning);
     let instead = walk.run(&mut components, &mut resolved);
     for bucket in &buckets {
         bridge::bridge(rules, bucket, &instead, tuning.tile, &mut components, &mut resolved[bucket.rule]);
@@ -116,15 +116,17 @@ struct Grouped {
 impl Grouped {
     fn new(groups: usize, items: &(impl Fn(&mut dyn FnMut(u32, u32)) + ?Sized)) -> Self {
         let mut starts = vec![0u32; groups + 1];
-        items(&mut |group, _| starts[group as usize + 1] += 1);
-        for group in 0..groups {
-            starts[group + 1] += starts[group];
+        items(&mut |group, _| starts[group as usize] += 1);
+        let mut total = 0;
+        for start in &mut starts {
+            total += *start;
+            *start = total;
         }
-        let mut next = starts.clone();
-        let mut values = vec![0; starts[groups] as usize];
+        // Filled from the end, so that what was the end of a group comes to be its start.
+        let mut values = vec![0; total as usize];
         items(&mut |group, value| {
-            values[next[group as usize] as usize] = value;
-            next[group as usize] += 1;
+            starts[group as usize] -= 1;
+            values[starts[group as usize] as usize] = value;
         });
         Grouped { starts, values }
     }
@@ -170,13 +172,24 @@ struct Walk<'a> {
     tuning: Tuning,
     /// The hot buckets of each page.
     standing: Grouped,
-    /// For each page the earlier ones (in keep order) of its exhaustively found pairs.
+    /// For each page the earlier ones (in keep order) of its exhaustively found pairs, where these matter.
     known: Grouped,
     stay: Vec<Stay>,
 }
 
 impl<'a> Walk<'a> {
-    fn new(rules: &'a [Rule<'a>], buckets: &'a [Bucket<'a>], order: &'a [u32], tuning: Tuning) -> Self {
+    fn new(
+        rules: &'a [Rule<'a>],
+        buckets: &'a [Bucket<'a>],
+        order: &'a [u32],
+        components: &mut Components,
+        tuning: Tuning,
+    ) -> Self {
+        // What is tied to no page of a hot bucket, however far around, decides nothing here.
+        let mut tied = vec![false; order.len()];
+        for &page in buckets.iter().flat_map(|bucket| bucket.pages) {
+            tied[components.find(page) as usize] = true;
+        }
         let mut place = vec![0u32; order.len()];
         for (at, &page) in order.iter().enumerate() {
             place[page as usize] = at as u32;
@@ -187,7 +200,8 @@ impl<'a> Walk<'a> {
             }
         });
         let known = Grouped::new(order.len(), &|put: &mut dyn FnMut(u32, u32)| {
-            for pair in rules.iter().flat_map(|rule| &rule.joined.pairs) {
+            let all = rules.iter().flat_map(|rule| &rule.joined.pairs);
+            for pair in all.filter(|pair| tied[components.root(pair.a) as usize]) {
                 let a_first = place[pair.a as usize] < place[pair.b as usize];
                 let (earlier, later) = if a_first { (pair.a, pair.b) } else { (pair.b, pair.a) };
                 put(later, earlier);

@@ -7,9 +7,9 @@
 //! comparisons and no memory. Buckets are worked on in parallel, large ones screened ([`crate::crowd`]); the result is
 //! sorted, so threads leave no trace.
 //!
-//! Cost: sorting n entries of 16 bytes for each column, one column at a time, then one verification a candidate pair;
-//! pairs that are rejected are never stored. A bucket of s pages makes s²/2 candidates, so those beyond a [`Limits`] are
-//! left to [`crate::hot`]. The buckets of a column are taken up from the smallest on, in slices, and only between slices
+//! Cost: sorting n entries of 16 bytes for each column, one column at a time and of a long one a part of the keys at a
+//! time, then one verification a candidate pair; pairs that are rejected are never stored. A bucket of s pages makes
+//! s²/2 candidates, so those beyond a [`Limits`] are left to [`crate::hot`]. The buckets of a column are taken up from the smallest on, in slices, and only between slices
 //! is it asked whether a limit is passed: which buckets are left depends neither on threads nor on memory.
 
 use std::ops::Range;
@@ -70,8 +70,9 @@ pub enum Predicate<'a> {
     DifferentSite(Sites<'a>),
 }
 
-/// An accepted pair, `a < b`.
+/// An accepted pair, `a < b`; laid out so that a list of pairs can be handed on as it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
 pub struct Pair {
     pub a: u32,
     pub b: u32,
@@ -111,11 +112,14 @@ pub struct Limits {
     pub accepted: u64,
     /// Pairs of all buckets together, whether or not they turn out to be taken up in another.
     pub possible: u64,
+    /// Pages whose keys are held at once; of more pages a column is taken in parts, so that memory is bounded.
+    pub part: usize,
 }
 
 impl Limits {
     /// Every pair of every bucket.
-    pub const NONE: Limits = Limits { bucket: usize::MAX, few: 0, accepted: u64::MAX, possible: u64::MAX };
+    pub const NONE: Limits =
+        Limits { bucket: usize::MAX, few: 0, accepted: u64::MAX, possible: u64::MAX, part: usize::MAX };
 
     /// Possible pairs of one slice: small enough to stay near the limits, large enough to keep threads busy.
     fn slice(&self) -> u64 {
@@ -131,6 +135,29 @@ struct Entry {
     page: u32,
 }
 
+/// Pairs a page that there is room for from the start, where there are more pages than a part has.
+const ROOM: usize = 4;
+
+/// A part of all keys: those whose hash begins with the bits `number`.
+#[derive(Clone, Copy)]
+struct Part {
+    bits: u32,
+    number: u64,
+}
+
+impl Part {
+    /// Parts that together are all keys; how many there are depends on nothing but the number of pages.
+    fn all(pages: usize, limits: Limits) -> impl Iterator<Item = Part> {
+        let bits = pages.div_ceil(limits.part).next_power_of_two().trailing_zeros();
+        (0..1u64 << bits).map(move |number| Part { bits, number })
+    }
+
+    #[inline(always)]
+    fn has(self, key: u64) -> bool {
+        self.bits == 0 || mix(key) >> (64 - self.bits) == self.number
+    }
+}
+
 /// The keys of all pages that take part, and which of their pairs are spoken of.
 #[derive(Debug)]
 pub struct Buckets<'a> {
@@ -139,7 +166,7 @@ pub struct Buckets<'a> {
     predicate: Predicate<'a>,
 }
 
-/// The buckets of one column that have two entries or more, one after another.
+/// The buckets of one column, or of a part of it, that have two entries or more, one after another.
 struct Column<'a> {
     buckets: &'a Buckets<'a>,
     number: usize,
@@ -159,12 +186,14 @@ impl<'a> Buckets<'a> {
 
     /// Verifies every candidate pair of the buckets within the limits, and names the others.
     pub fn join_within(&self, verifier: &impl Screened, limits: Limits) -> Joined {
-        let mut joined = Joined::default();
-        let mut begun = 0;
+        let mut joining = Joining::new(self.keys.pages(), limits);
         for number in 0..self.keys.count() {
-            let column = Column { buckets: self, number, entries: self.entries(number) };
-            column.join_within(verifier, limits, &mut begun, &mut joined);
+            for part in Part::all(self.keys.pages(), limits) {
+                let column = Column { buckets: self, number, entries: self.entries(number, part) };
+                column.join_within(verifier, limits, &mut joining);
+            }
         }
+        let mut joined = joining.joined;
         joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
         joined
     }
@@ -187,21 +216,26 @@ impl<'a> Buckets<'a> {
             }
     }
 
-    /// The entries of a column that share their key with another, sorted by key and page.
-    fn entries(&self, column: usize) -> Vec<Entry> {
+    /// The entries of a part of a column that share their key with another, sorted by key and page.
+    fn entries(&self, column: usize, part: Part) -> Vec<Entry> {
         let key = self.keys.column(column);
-        let mut entries: Vec<Entry> = Vec::with_capacity(self.keys.pages());
+        let mut entries: Vec<Entry> = Vec::with_capacity(self.keys.pages() >> part.bits);
+        let mut put = |key: u64, page: u32| {
+            if part.has(key) {
+                entries.push(Entry { key, page });
+            }
+        };
         let pages = (0..self.keys.pages() as u32).filter(|&page| self.active[page as usize]);
         match self.predicate {
             Predicate::SameSite(sites) => {
                 for page in pages {
                     for &site in sites.of(page).iter().filter(|&&site| site != 0) {
-                        key(page, &mut |key| entries.push(Entry { key: on_site(key, site), page }));
+                        key(page, &mut |key| put(on_site(key, site), page));
                     }
                 }
             }
             Predicate::Any | Predicate::DifferentSite(_) => {
-                pages.for_each(|page| key(page, &mut |key| entries.push(Entry { key, page })));
+                pages.for_each(|page| key(page, &mut |key| put(key, page)));
             }
         }
         entries.par_sort_unstable();
@@ -222,30 +256,27 @@ impl<'a> Buckets<'a> {
 }
 
 impl Column<'_> {
-    fn join_within(&self, verifier: &impl Screened, limits: Limits, begun: &mut u64, joined: &mut Joined) {
+    fn join_within(&self, verifier: &impl Screened, limits: Limits, joining: &mut Joining) {
         let mut ordinary: Vec<Range<usize>> = Vec::new();
         let mut start = 0;
         for bucket in self.entries.chunk_by(|a, b| a.key == b.key) {
             let range = start..start + bucket.len();
             start = range.end;
-            joined.largest_bucket = joined.largest_bucket.max(bucket.len() as u64);
+            joining.joined.largest_bucket = joining.joined.largest_bucket.max(bucket.len() as u64);
             if bucket.len() > limits.bucket {
-                joined.hot.push(self.hot(&range));
+                joining.joined.hot.push(self.hot(&range));
             } else {
                 ordinary.push(range);
             }
         }
         let total: u64 = ordinary.iter().map(possible).sum();
-        let beyond = |joined: &Joined, begun: u64| {
-            joined.pairs.len() as u64 > limits.accepted || begun > limits.possible
-        };
-        if total > limits.slice() || beyond(joined, *begun) {
+        if total > limits.slice() || joining.beyond(limits) {
             ordinary.sort_by_key(|bucket| bucket.len());
         }
         let mut next = 0;
         while next < ordinary.len() {
-            if ordinary[next].len() > limits.few && beyond(joined, *begun) {
-                joined.hot.extend(ordinary[next..].iter().map(|range| self.hot(range)));
+            if ordinary[next].len() > limits.few && joining.beyond(limits) {
+                joining.joined.hot.extend(ordinary[next..].iter().map(|range| self.hot(range)));
                 break;
             }
             let (first, mut slice) = (next, 0);
@@ -253,8 +284,8 @@ impl Column<'_> {
                 slice += possible(&ordinary[next]);
                 next += 1;
             }
-            *begun += slice;
-            self.join_exhaustively(&ordinary[first..next], verifier, joined);
+            joining.begun += slice;
+            joining.add(self.join_exhaustively(&ordinary[first..next], verifier));
         }
     }
 
@@ -263,7 +294,7 @@ impl Column<'_> {
         HotBucket { column: self.number, key, pages }
     }
 
-    fn join_exhaustively<V: Screened>(&self, buckets: &[Range<usize>], verifier: &V, joined: &mut Joined) {
+    fn join_exhaustively<V: Screened>(&self, buckets: &[Range<usize>], verifier: &V) -> Found {
         let helps =
             |bucket: &Range<usize>| Crowd::helps(verifier, bucket.len(), self.entries[bucket.start].page);
         let (crowds, few): (Vec<_>, Vec<_>) = buckets.iter().partition(|bucket| helps(bucket));
@@ -291,9 +322,7 @@ impl Column<'_> {
             });
             tiles.reduce(Found::default, Found::and)
         });
-        let Found { mut pairs, candidates } = of_crowds.reduce(Found::default, Found::and).and(of_rows);
-        joined.pairs.append(&mut pairs);
-        joined.candidates += candidates;
+        of_crowds.reduce(Found::default, Found::and).and(of_rows)
     }
 
     /// Verifies a pair of the bucket of this key, unless another bucket does.
@@ -313,6 +342,32 @@ impl Column<'_> {
         let mut pages: Vec<u32> = entries.iter().map(|entry| entry.page).collect();
         pages.dedup();
         (entries[0].key, pages)
+    }
+}
+
+/// A join under way.
+#[derive(Debug)]
+struct Joining {
+    joined: Joined,
+    /// Pairs of the buckets taken up so far.
+    begun: u64,
+}
+
+impl Joining {
+    /// Has room for many pairs from the start where there are many pages: a list that grows is copied, and so held
+    /// twice, again and again, while memory that is not written to is not taken.
+    fn new(pages: usize, limits: Limits) -> Self {
+        let pairs = if pages > limits.part { Vec::with_capacity(ROOM * pages) } else { Vec::new() };
+        Joining { joined: Joined { pairs, ..Joined::default() }, begun: 0 }
+    }
+
+    fn add(&mut self, mut found: Found) {
+        self.joined.pairs.append(&mut found.pairs);
+        self.joined.candidates += found.candidates;
+    }
+
+    fn beyond(&self, limits: Limits) -> bool {
+        self.joined.pairs.len() as u64 > limits.accepted || self.begun > limits.possible
     }
 }
 
@@ -408,6 +463,8 @@ mod tests {
                 let expected = naive(&values, &active, predicate);
                 prop_assert_eq!(joined.candidates as usize, expected.len());
                 prop_assert_eq!(found, expected);
+                let in_parts = Limits { part: 4, ..Limits::NONE };
+                prop_assert_eq!(Buckets::new(keys, &active, predicate).join_within(&Everything, in_parts), joined);
             }
         }
 

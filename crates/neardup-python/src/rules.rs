@@ -19,7 +19,7 @@ use pyo3_arrow::PyArray;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::arrays::{TokenLists, detached, flat};
-use crate::pairs::{Column, contiguous, permutation};
+use crate::pairs::{contiguous, permutation};
 use crate::set_files::{Place, SetFiles};
 
 /// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits`, `lanes` and `sets` is
@@ -262,6 +262,8 @@ impl<'a> Verifier<'a> {
 
 /// Buckets that are joined whatever the limits say.
 const FEW: usize = 16;
+/// Pages whose keys are held at once.
+const PART: usize = 1 << 21;
 /// Pages in hot buckets that are compared at a time: many, as each tile streams all pages that stay through the cache.
 const TILE: usize = 256;
 /// From how many pages that stay on they are packed: beside so many, 72 bytes a page and bucket are little.
@@ -339,14 +341,34 @@ fn checked_and_applied(
     }
 }
 
-fn columns<'py>(py: Python<'py>, pairs: &[Pair]) -> (Column<'py, u32>, Column<'py, u32>, Column<'py, f64>) {
-    let a: Vec<u32> = pairs.iter().map(|pair| pair.a).collect();
-    let b: Vec<u32> = pairs.iter().map(|pair| pair.b).collect();
-    let score: Vec<f64> = pairs.iter().map(|pair| pair.score).collect();
-    (a.into_pyarray(py), b.into_pyarray(py), score.into_pyarray(py))
+/// A pair as a row of a NumPy array with the fields a, b and score: pairs are handed over without a copy.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct PairRow(Pair);
+
+// SAFETY: PairRow is `Pair`, which is laid out as in C: two u32, then an f64, without padding, as the dtype says.
+unsafe impl numpy::Element for PairRow {
+    const IS_COPY: bool = true;
+
+    fn get_dtype(py: Python<'_>) -> Bound<'_, numpy::PyArrayDescr> {
+        let fields = [("a", "u4"), ("b", "u4"), ("score", "f8")];
+        numpy::PyArrayDescr::new(py, fields).expect("NumPy knows these fields")
+    }
+
+    fn clone_ref(&self, _py: Python<'_>) -> Self {
+        *self
+    }
 }
 
-type JoinResult<'py> = (Column<'py, u32>, Column<'py, u32>, Column<'py, f64>, u64, u64);
+/// The columns of pairs, each a view of the one array that holds them.
+fn columns<'py>(py: Python<'py>, pairs: Vec<Pair>) -> PyResult<(Field<'py>, Field<'py>, Field<'py>)> {
+    // In place: the vector keeps its memory, as the standard library does where sizes are the same.
+    let rows = pairs.into_iter().map(PairRow).collect::<Vec<_>>().into_pyarray(py);
+    Ok((rows.get_item("a")?, rows.get_item("b")?, rows.get_item("score")?))
+}
+
+type Field<'py> = Bound<'py, PyAny>;
+type JoinResult<'py> = (Field<'py>, Field<'py>, Field<'py>, u64, u64);
 
 /// (a, b, score, candidates, largest bucket) of the accepted pairs, sorted: every pair of every bucket.
 #[pyfunction]
@@ -377,14 +399,14 @@ pub fn join<'py>(
         least,
     };
     let order: Vec<u32> = (0..active.len()? as u32).collect();
-    let applied =
+    let mut applied =
         checked_and_applied(py, &[rule], &active, &order, site_offsets, sites, None, Limits::NONE, threads)?;
-    let (joined, _) = &applied[0];
-    let (a, b, score) = self::columns(py, &joined.pairs);
+    let (joined, _) = applied.remove(0);
+    let (a, b, score) = self::columns(py, joined.pairs)?;
     Ok((a, b, score, joined.candidates, joined.largest_bucket))
 }
 
-type RuleResult<'py> = (Column<'py, u32>, Column<'py, u32>, Column<'py, f64>, u64, u64, u64, u64, u64);
+type RuleResult<'py> = (Field<'py>, Field<'py>, Field<'py>, u64, u64, u64, u64, u64);
 
 /// For each rule (a, b, score, candidates, accepted, largest bucket, hot buckets, unscored).
 #[pyfunction]
@@ -406,20 +428,22 @@ pub fn match_rules<'py>(
 ) -> PyResult<Vec<RuleResult<'py>>> {
     let order = permutation(&order)?;
     one_row_a_page(order.len(), active.len()?, "order")?;
-    let limits = Limits { bucket: hot, few: FEW, accepted: most_accepted, possible: most_possible };
+    let limits =
+        Limits { bucket: hot, few: FEW, accepted: most_accepted, possible: most_possible, part: PART };
     let applied =
         checked_and_applied(py, &rules, &active, order, site_offsets, sites, rows, limits, threads)?;
     let told = applied.into_iter().map(|(joined, resolved)| {
         let candidates = joined.candidates + resolved.compared;
         let accepted = joined.pairs.len() as u64 + resolved.accepted;
+        let hot_buckets = joined.hot.len() as u64;
+        drop(joined.hot);
         let (mut pairs, hot_pairs) = (joined.pairs, resolved.pairs);
         if !hot_pairs.is_empty() {
             pairs.extend(hot_pairs);
             pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
         }
-        let (a, b, score) = columns(py, &pairs);
-        let hot_buckets = joined.hot.len() as u64;
-        (a, b, score, candidates, accepted, joined.largest_bucket, hot_buckets, resolved.unscored)
+        let (a, b, score) = columns(py, pairs)?;
+        Ok((a, b, score, candidates, accepted, joined.largest_bucket, hot_buckets, resolved.unscored))
     });
-    Ok(told.collect())
+    told.collect()
 }

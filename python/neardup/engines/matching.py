@@ -189,18 +189,19 @@ def _keys(keys: Keys, values: FixedWidth) -> FixedWidth:
 
 def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], npt.NDArray[np.int8]]:
     """All pairs, each once; one that several rules accepted is told by its highest score, then the first rule."""
+    if len(found) == 1:
+        a, b, score = (np.ascontiguousarray(column) for column in found[0])
+        return a, b, score, np.zeros(len(a), np.int8)
     a = np.concatenate([np.empty(0, np.uint32), *(pairs[0] for pairs in found)])
     b = np.concatenate([np.empty(0, np.uint32), *(pairs[1] for pairs in found)])
     score = np.concatenate([np.empty(0), *(pairs[2] for pairs in found)])
     lengths = [len(pairs[0]) for pairs in found]
     rule = np.repeat(np.arange(len(found), dtype=np.int8), lengths)
-    if len(found) > 1:
-        order = np.lexsort((rule, -score, b, a))
-        a, b, score, rule = a[order], b[order], score[order], rule[order]
-        fresh = np.ones(len(a), bool)
-        fresh[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
-        a, b, score, rule = a[fresh], b[fresh], score[fresh], rule[fresh]
-    return a, b, score, rule
+    order = np.lexsort((rule, -score, b, a))
+    a, b, score, rule = a[order], b[order], score[order], rule[order]
+    fresh = np.ones(len(a), bool)
+    fresh[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+    return a[fresh], b[fresh], score[fresh], rule[fresh]
 
 
 def _sites(site: pa.ChunkedArray, member_of: Rows, sets: int) -> _Sites:
