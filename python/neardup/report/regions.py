@@ -14,8 +14,9 @@ from typing import Final
 # An attribute value may hold ">", a tag that is never closed may not cost the rest of the page each time: neither "<"
 # nor ">" is part of what is looked at.
 _TAG: Final = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)([^<>]*)>")
+# Of a value only the beginning is looked at, so that one huge tag costs no more than its length either.
 _HIDDEN: Final = re.compile(
-    rb"(?i)(?:\bstyle\s*=\s*(?:\"[^\"]*|'[^']*|[^\s>]*)(?:display\s*:\s*none|visibility\s*:\s*hidden))|\bhidden\b(?!\s*-)"
+    rb"(?i)(?:\bstyle\s*=\s*(?:\"[^\"]{0,500}|'[^']{0,500}|[^\s>]{0,500})(?:display\s*:\s*none|visibility\s*:\s*hidden))|\bhidden\b(?!\s*-)"
 )
 _NAMED: Final = re.compile(rb"(?i)\b(?:id|class|role)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]+)")
 _SIDE_WORDS: Final = frozenset(
@@ -32,7 +33,7 @@ _PASSWORD: Final = re.compile(rb"(?i)<input\b[^<>]*\btype\s*=\s*[\"']?password")
 _SESSION: Final = re.compile(
     rb"(?i)([?&;](?:phpsessid|jsessionid|aspsessionid\w*|session_?id|sess(?:ion)?|sid)=)[\w\-.]+"
 )
-_REFRESH: Final = re.compile(rb"(?i)<meta\b[^<>]*http-equiv\s*=\s*[\"']?refresh[^<>]*url\s*=")
+_REFRESH: Final = re.compile(rb"(?i)<meta\b[^<>]{0,300}http-equiv\s*=\s*[\"']?refresh[^<>]{0,300}url\s*=")
 
 Wanted = Callable[[bytes, bytes], bool]
 
