@@ -29,7 +29,7 @@ LAYERS = [
     {"sinks"},
     {"graph"},
     {"engines"},
-    {"results"},
+    {"results", "tables"},
     {"job"},
     {"comparison"},
     {"index"},
