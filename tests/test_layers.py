@@ -30,6 +30,7 @@ LAYERS = [
     {"graph"},
     {"engines"},
     {"results", "tables"},
+    {"revision"},
     {"job"},
     {"comparison"},
     {"index"},
