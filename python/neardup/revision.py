@@ -1,7 +1,7 @@
 """A run revised by a person: another threshold, pairs and clusters rejected, other pages chosen to stay.
 
 Nothing is fingerprinted again: the new tables follow from the old ones. Clusters in which nothing changed are taken
-over as they are. A rejected cluster is dissolved: all its pages stay, each by itself, with the reason ``rejected``; which
+over as they are. A rejected cluster is dissolved: its pages all stay, each by itself, as ``rejected``; which
 of them have the same tokens is still told by ``identity``.
 """
 
