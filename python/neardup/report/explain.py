@@ -27,7 +27,7 @@ from neardup.report.boilerplate import RULE, boilerplate, site_samples
 from neardup.report.kinds import Kind, Page, kind_of
 from neardup.report.paths import PairGraph
 from neardup.report.run_pages import RunPages, together
-from neardup.report.verdicts import Verdict, distance, verdict_of
+from neardup.report.verdicts import RuleVerdict, Verdict, distance, verdict_of
 from neardup.results import Result
 from neardup.sources.memory import texts
 from neardup.text import read, term_lists
@@ -108,17 +108,12 @@ class Explanation:
             "comparison": asdict(self.comparison),
             "hunks": self.hunks.tolist(),
             "kind": asdict(self.kind),
-            "verdicts": [
-                asdict(verdict)
-                | {"rules": [asdict(rule) | {"margin": rule.margin, "accepted": rule.accepted, "in_words": distance(rule)}
-                             for rule in verdict.rules]}
-                for verdict in self.verdicts
-            ],
+            "verdicts": [_verdict_json(verdict) for verdict in self.verdicts],
             "relation": self.relation,
             "because": self.because,
             "path": [asdict(step) for step in self.path],
             "fates": [asdict(fate) for fate in self.fates],
-        }  # fmt: skip
+        }
         return told
 
 
@@ -289,8 +284,7 @@ def _because(
         said.append("They are in different clusters: no accepted pairs lead from one to the other.")
     if own.note:
         said.append(own.note[0].upper() + own.note[1:] + ".")
-    for rule in own.rules:
-        said.append(f"Rule {rule.rule}: {_rule_in_words(rule)}.")
+    said += [f"Rule {rule.rule}: {rule_in_words(rule)}." for rule in own.rules]
     if own.accepted and relation in ("connected", "apart"):
         held = run.report["pairs"]["held"]
         said.append(
@@ -300,7 +294,8 @@ def _because(
     return said
 
 
-def _rule_in_words(rule: Any) -> str:
+def rule_in_words(rule: RuleVerdict) -> str:
+    """Which keys the two share under a rule, and how far they are from its threshold."""
     if not rule.speaks:
         return f"it speaks of pairs on {'one site' if rule.predicate == 'same-site' else 'different sites'} only"
     met = (
@@ -309,6 +304,14 @@ def _rule_in_words(rule: Any) -> str:
         else f"the two share none of {rule.all_keys:,} {rule.keys}, so they were never compared"
     )
     return f"{met}; {distance(rule)}"
+
+
+def _verdict_json(verdict: Verdict) -> dict[str, Any]:
+    rules = [
+        asdict(rule) | {"margin": rule.margin, "accepted": rule.accepted, "in_words": rule_in_words(rule)}
+        for rule in verdict.rules
+    ]
+    return asdict(verdict) | {"rules": rules}
 
 
 def _steps(path: list[dict[str, Any]] | None) -> list[Step]:

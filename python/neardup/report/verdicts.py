@@ -83,7 +83,7 @@ def verdict_of(
     >>> from neardup.detectors import parse
     >>> from neardup.sources.memory import texts
     >>> from neardup.text import read
-    >>> both = texts(["one two three four five six seven eight nine ten", "a quite different page of nine words here it is"])
+    >>> both = texts(["one two three four five six seven eight nine ten", "another page of nine words or so it is"])
     >>> told = verdict_of(parse("charikar"), both.batches[0], read(both.batches[0]).tokens, same_site=False,
     ...                   identical=False, min_tokens=8)
     >>> told.accepted, told.rules[0].measure, told.rules[0].margin < 0
