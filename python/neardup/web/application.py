@@ -14,6 +14,7 @@ from neardup.evaluation.judging import Judging
 from neardup.results import Opened
 from neardup.sources import Fields
 from neardup.web.contents import Contents
+from neardup.web.explaining import Explaining
 from neardup.web.listing import Lists
 from neardup.web.run import OpenRun
 from neardup.web.texts import TextIndex
@@ -56,25 +57,17 @@ def open_workspace(
 
     texts = TextIndex(run.folder / "texts.sqlite", run.counts["pages"], batches)
     found = judging or (run.folder / "judging.sqlite" if (run.folder / "judging.sqlite").exists() else None)
+    explaining = Explaining(run)
     return Workspace(
         run=run,
         lists=Lists(run, texts.find),
         texts=texts,
-        contents=Contents(fetcher(run)),
+        contents=Contents(explaining.contents),
+        explaining=explaining,
         judging=None if found is None else Judging(found),
         templates=environment(),
         secret=secret or secrets.token_urlsafe(24),
     )
-
-
-def fetcher(run: OpenRun) -> Any:
-    """How pages are read again."""
-    from neardup.results import fetch_pages
-
-    def fetch(rows: Any) -> pa.RecordBatch:
-        return fetch_pages(run.folder, [row["id"] for row in run.rows(rows, ["id"])])
-
-    return fetch
 
 
 def application(
@@ -123,10 +116,20 @@ def _routes() -> Starlette:
             post("/texts", actions.index_texts),
             post("/say", judge.say),
             post("/undo", judge.undo),
+            get("/static/page.css", _page_css),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ],
         exception_handlers={NeardupError: _failed, 404: _not_found, 500: _unexpected},
     )
+
+
+def _page_css(request: Request) -> Response:
+    """The report's own style: the two look like one thing."""
+    from starlette.responses import Response
+
+    from neardup.report.frame import asset
+
+    return Response(asset("page.css"), media_type="text/css")
 
 
 def _answer(request: Request, status: int, what: str, place: str | None = None, hint: str | None = None) -> Response:

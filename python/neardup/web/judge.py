@@ -85,6 +85,7 @@ def judge(request: Request) -> Response:
     rows = (pair.row_b, pair.row_a) if swapped else (pair.row_a, pair.row_b)
     said = next(iter(judging.said(judge=name, pair=number)), None)
     done = len(judging.said(judge=name))
+    _look_ahead(space, name, place)
     return space.html(
         "judge.html",
         here="judge",
@@ -101,8 +102,17 @@ def judge(request: Request) -> Response:
         hints=_HINTS,
         previous=f"/judge/{quote(name, safe='')}/{place - 1}" if place > 1 else None,
         next=f"/judge/{quote(name, safe='')}/{place + 1}" if place < judging.count else None,
-        **side_by_side(space, *rows),
+        **side_by_side(space, *rows, "all" in request.query_params),
     )
+
+
+def _look_ahead(space: Workspace, name: str, place: int) -> None:
+    """Has the pair after this one explained while the judge looks at this one."""
+    judging = _judging(space)
+    if place < judging.count:
+        number, swapped = judging.order(name)[place]
+        pair = judging.pair(number)
+        space.explaining.ahead(*((pair.row_b, pair.row_a) if swapped else (pair.row_a, pair.row_b)))
 
 
 def disputes(request: Request) -> Response:
@@ -149,7 +159,7 @@ def adjudicate(request: Request) -> Response:
         hints=_HINTS,
         previous=f"/adjudicate{where}",
         next=f"/adjudicate/{after[0]}{where}" if after else f"/adjudicate{where}",
-        **side_by_side(space, pair.row_a, pair.row_b),
+        **side_by_side(space, pair.row_a, pair.row_b, "all" in request.query_params),
     )
 
 

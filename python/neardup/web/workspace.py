@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neardup.evaluation.judging import Judging
 from neardup.web.contents import Contents
+from neardup.web.explaining import Explaining
 from neardup.web.listing import Lists
 from neardup.web.run import OpenRun
 from neardup.web.texts import TextIndex
@@ -28,6 +29,7 @@ class Workspace:
     lists: Lists
     texts: TextIndex
     contents: Contents
+    explaining: Explaining
     judging: Judging | None
     templates: Environment
     #: What our own pages bring along with a change.
