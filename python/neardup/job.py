@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,9 +21,15 @@ from neardup.engines.stopwatch import Stopwatch
 from neardup.errors import UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
+from neardup.report.findings import Findings, passing
+from neardup.report.run_pages import texts_from
+from neardup.report.run_report import FILE as REPORT_FILE
+from neardup.report.run_report import run_page
 from neardup.results import Opened, Result, Written
 from neardup.sinks import write_groups, write_json, write_pages, write_table
 from neardup.sinks.folder import new_folder
+from neardup.sinks.store import FILE as STORE_FILE
+from neardup.sinks.store import write_store
 from neardup.sources import Fields, Source
 from neardup.sources import Inputs as OpenedInputs
 from neardup.sources.memory import texts
@@ -45,6 +52,7 @@ def dedup(
     base_url: str | None = None,
     format: str | None = None,
     write: Write | None = None,
+    store: bool = False,
     overwrite: bool = False,
     scratch: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -55,8 +63,9 @@ def dedup(
 
     Without ``out`` nothing is written. Without ``detector`` it is ``site-aware`` where pages have URLs, else
     ``minhash``. What is done is committed to a ``scratch`` folder (beside ``out`` unless named) now and then; a run
-    that was stopped goes on from there with ``resume``. ``certify`` (``neardup.evaluation.certify.Certifier``) has a
-    last look at the run and says how right it was.
+    that was stopped goes on from there with ``resume``. ``store`` keeps the texts of all pages in the result, for
+    explaining pairs where the input cannot be read again, or only from its beginning. ``certify``
+    (``neardup.evaluation.certify.Certifier``) has a last look at the run and says how right it was.
 
     >>> import json, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -66,9 +75,9 @@ def dedup(
     >>> result.removed["kept_instead"].to_pylist()
     ['a']
     >>> sorted(path.name for path in (folder / "out").iterdir())
-    ['clusters.parquet', 'pages.parquet', 'pairs.parquet', 'run.json']
+    ['clusters.parquet', 'pages.parquet', 'pairs.parquet', 'report.html', 'run.json']
     """
-    if write is not None and out is None:
+    if (write is not None or store) and out is None:
         raise UsageError("pages can be written only into a result folder", hint="give out=")
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     if not paths:
@@ -83,7 +92,7 @@ def dedup(
     place = Path(scratch) if scratch is not None else Path(out).parent / f".{Path(out).name}.scratch"
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(Path(out), overwrite))
-        source = stack.enter_context(opened.source(spool=write is not None))
+        source = stack.enter_context(opened.source(spool=write is not None or store))
         chosen = choose_detector(source, detector)
         if not resume:
             check_room(place, _scratch_needed(source, chosen, settings))
@@ -92,7 +101,7 @@ def dedup(
         # A run that fails before anything was committed leaves nothing behind.
         stack.callback(lambda: None if committed.tallies else discard(place))
         outcome = _run(source, chosen, settings, progress, opened, committed, certify)
-        write_outcome(outcome, folder, source, write, progress or Silent())
+        write_outcome(outcome, folder, source, write, progress or Silent(), store=store)
         committed.tallies.clear()
     return _result(outcome, Path(out))
 
@@ -204,17 +213,34 @@ def _result(outcome: Outcome, folder: Path | None = None) -> Result:
 
 
 def write_outcome(
-    outcome: Outcome, folder: Path, source: OpenedInputs, write: Write | None, progress: Progress
+    outcome: Outcome,
+    folder: Path,
+    source: OpenedInputs,
+    write: Write | None,
+    progress: Progress,
+    *,
+    store: bool = False,
 ) -> None:
-    """Writes the tables, the pages if asked for, and last ``run.json``."""
+    """Writes the tables, pages and their store if asked for, the report, and last ``run.json``."""
     watch = Stopwatch(progress)
+    findings = Findings(outcome.clusters, outcome.report["counts"]["pages"])
+    pages, pairs = outcome.page_groups, outcome.pair_groups
     with watch.stage("writing"):
-        write_groups(outcome.page_groups.schema, outcome.page_groups, folder / "pages.parquet")
-        write_groups(outcome.pair_groups.schema, outcome.pair_groups, folder / "pairs.parquet")
+        if outcome.cluster is not None:
+            findings.know_members(outcome.cluster)
+        # Pairs first: they tell which pages the report will look at.
+        write_groups(pairs.schema, passing(pairs, findings.add_pairs), folder / "pairs.parquet")
+        write_groups(pages.schema, passing(pages, findings.add_pages), folder / "pages.parquet")
         write_table(outcome.clusters, folder / "clusters.parquet")
+        if store:
+            write_store((chunk.load().pages for chunk in source.chunks()), folder / STORE_FILE)
         if write is not None:
             written = write_pages(source, outcome.pages, folder / "written", what=write)
             outcome.report["written"] = [str(path.relative_to(folder)) for path in written]
+    with watch.stage("report"):
+        told = outcome.report | {"stages": outcome.report["stages"] + stages(watch.stages)}
+        texts_of = partial(texts_from, source, patient=False)
+        run_page(findings, told, texts_of).write(folder / REPORT_FILE)
     outcome.report["stages"] += stages(watch.stages)
     outcome.report["peak_memory"] = max((stage["peak_memory"] or 0 for stage in outcome.report["stages"]), default=0)
     write_json(outcome.report, folder / "run.json")

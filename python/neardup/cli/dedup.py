@@ -35,6 +35,7 @@ from neardup.cli.options import bytes_of, fields_of, input_options, reading_of, 
     "--write", "write", type=click.Choice(["kept", "all"]),
     help="Also write the pages, in the format they came in: those that stay, or all with added columns.",
 )  # fmt: skip
+@click.option("--store", is_flag=True, help="Also keep the texts of all pages in the result, for `neardup explain`.")
 @click.option(
     "--certify", "certified", is_flag=True,
     help="Look at a sample of pages exactly and state how often the run is right, with 95 % intervals.",
@@ -102,6 +103,7 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
         base_url=options["base_url"],
         format=options["format_"],
         write=options["write"],
+        store=options["store"],
         overwrite=options["overwrite"],
         scratch=options["scratch"],
         resume=options["resume"],

@@ -24,8 +24,8 @@ _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *
 
 #: Verbs in the order in which ``--help`` teaches them.
 VERBS = (
-    "dedup", "show", "certify", "compare", "tokens", "detectors", "plan", "statistics", "evaluate", "ui", "judge",
-    "demo", "completion",
+    "dedup", "show", "report", "explain", "certify", "compare", "tokens", "detectors", "plan", "statistics",
+    "evaluate", "ui", "judge", "demo", "completion",
 )  # fmt: skip
 
 
@@ -78,6 +78,7 @@ def application(**_: Any) -> None:
     \b
       neardup dedup crawl.warc.gz --out result     find duplicates, decide what stays
       neardup show result                          what was found
+      neardup explain URL1 URL2 --run result       two of its pages side by side
       neardup compare a.html b.html                how alike two pages are
     """
 

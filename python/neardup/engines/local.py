@@ -70,7 +70,7 @@ def run(
         "bytes": collection.tally.nbytes,
         "stages": [],
     }
-    outcome = Outcome(tables.pages, tables.pairs, tables.clusters, report)
+    outcome = Outcome(tables.pages, tables.pairs, tables.clusters, report, tables.cluster)
     if certify is not None:
         with watch.stage("certifying"):
             report["certificate"] = certify(collection, outcome)

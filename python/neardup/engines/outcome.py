@@ -101,6 +101,8 @@ class Outcome:
     clusters: pa.Table
     #: What ``run.json`` says.
     report: dict[str, Any]
+    #: For each page the first page of its cluster.
+    cluster: npt.NDArray[np.uint32] | None = None
 
     @cached_property
     def pages(self) -> pa.Table:
@@ -125,6 +127,8 @@ class Tables:
     held_pairs: int
     #: Which pairs ``pairs`` holds, in words.
     held: str
+    #: For each page the first page of its cluster.
+    cluster: npt.NDArray[np.uint32]
 
 
 def assemble(collection: Collection, matches: Matches, settings: Settings) -> Tables:
@@ -198,6 +202,7 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
         len(matches.a),
         len(held),
         _held(matches, len(held)),
+        cluster,
     )
 
 

@@ -55,10 +55,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One pair on a path, as ``pairs.parquet`` has it."""
+    """One pair on a path, as ``pairs.parquet`` has it, walked from ``a`` to ``b``; with their URLs, where they have."""
 
     a: str
     b: str
+    url_a: str | None
+    url_b: str | None
     score: float
     rule: str
 
@@ -68,7 +70,9 @@ class Fate:
     """For a page that goes: the page kept instead, and the pairs that tie it to that one (none if identical)."""
 
     page: str
+    url: str | None
     kept_instead: str
+    kept_url: str | None
     reason: str
     path: list[Step]
 
@@ -250,7 +254,7 @@ def _in_the_run(looked: Explanation, run: RunPages, records: list[dict[str, Any]
         verdicts=looked.verdicts,
         relation=relation,
         because=_because(relation, own, path, records, run),
-        path=_steps(path),
+        path=_steps(path, heads[0], run),
         fates=[_fate(record, run, graph) for record in records if not record["kept"]],
     )
 
@@ -314,14 +318,24 @@ def _verdict_json(verdict: Verdict) -> dict[str, Any]:
     return asdict(verdict) | {"rules": rules}
 
 
-def _steps(path: list[dict[str, Any]] | None) -> list[Step]:
-    return [Step(pair["a"], pair["b"], pair["score"], pair["rule"]) for pair in path or []]
+def _steps(path: list[dict[str, Any]] | None, start: int, run: RunPages) -> list[Step]:
+    """A path as it is walked from a row."""
+    rows = sorted({row for pair in path or [] for row in (pair["row_a"], pair["row_b"])})
+    known = dict(zip(rows, run.at(rows), strict=True))
+    steps, at = [], start
+    for pair in path or []:
+        to = pair["row_b"] if pair["row_a"] == at else pair["row_a"]
+        one, other = known[at], known[to]
+        steps.append(Step(one["id"], other["id"], one["url"], other["url"], pair["score"], pair["rule"]))
+        at = to
+    return steps
 
 
 def _fate(record: dict[str, Any], run: RunPages, graph: PairGraph) -> Fate:
     instead = run.at([run.row_of(record["kept_instead"])])[0]
-    ends = [run.row_of(page["identity"]) for page in (record, instead)]
-    return Fate(record["id"], instead["id"], record["reason"], _steps(graph.path(ends[0], ends[1])))
+    start, goal = (run.row_of(page["identity"]) for page in (record, instead))
+    path = _steps(graph.path(start, goal), start, run)
+    return Fate(record["id"], record["url"], instead["id"], instead["url"], record["reason"], path)
 
 
 def _same_site(run: RunPages, records: list[dict[str, Any]]) -> bool:

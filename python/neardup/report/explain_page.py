@@ -23,7 +23,7 @@ def explain_page(told: Explanation) -> HtmlPage:
     """The page of an explanation.
 
     >>> from neardup.report.explain import explain_pages
-    >>> made = explain_page(explain_pages("eight words that stand in both of them", "nine words that stand in both of them"))
+    >>> made = explain_page(explain_pages("eight words that stand in both", "nine words that stand in both"))
     >>> "side by side" in made.render().lower()
     True
     """
@@ -133,16 +133,15 @@ def run_html(told: Explanation) -> Html:
     if told.path:
         parts += [element("h3", "From A to B"), steps_html(told.path)]
     for fate in told.fates:
-        parts.append(element("h3", f"{fate.page} goes"))
-        parts.append(paragraph("Kept instead: ", element("b", fate.kept_instead), f" ({fate.reason})."))
+        parts.append(element("h3", f"{fate.url or fate.page} goes"))
+        parts.append(
+            paragraph("Kept instead: ", element("b", fate.kept_url or fate.kept_instead), f" ({fate.reason}).")
+        )
         parts.append(steps_html(fate.path) if fate.path else paragraph("It has the same tokens.", note=True))
     return html(parts)
 
 
 def steps_html(path: list[Step]) -> Html:
     """Pairs, one after another."""
-    return table(
-        ["page", "like page", "score", "rule"],
-        [(step.a, step.b, f"{step.score:.4f}", step.rule) for step in path],
-        left=(1,),
-    )
+    rows = [(step.url_a or step.a, step.url_b or step.b, f"{step.score:.4f}", step.rule) for step in path]
+    return table(["page", "like page", "score", "rule"], rows, left=(1,))

@@ -33,7 +33,7 @@ MARKERS: Final[dict[str, frozenset[str]]] = {
     "session id": _words("session sessionid sid phpsessid jsessionid sitzung сеанс сессия セッ ッシ"),
     "message id": _words("""
         message messageid msg msgid mid reference ref ticket request nachrichtennummer nachricht vorgang numéro
-        сообщения сообщение メッ 番号 ージ
+        сообщения сообщение メッ ッセ ジ番
     """),
     "server name": _words("""
         server served host node backend mirror instance powered ausgeliefert servi serveur сервер サー ーバ

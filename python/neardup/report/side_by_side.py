@@ -99,7 +99,7 @@ def pair_html(
         if row[0] or row[1]:
             for letter, parts in zip("AB", row, strict=True):
                 label = element("span", f"{letter} ", class_="pair-label")
-                cells.append(element("p", label, *_spaced(parts)))
+                cells.append(element("p", label, _spaced(parts)))
             row[0].clear()
             row[1].clear()
 

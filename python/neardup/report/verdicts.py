@@ -98,6 +98,8 @@ def verdict_of(
         )
     if not set(detector.counted()) <= (statistics.chunks.keys() if statistics else set()):
         return None
+    if not detector.rules():
+        return Verdict(str(detector), False, [], "it joins pages with the same tokens, and no others")
     values: dict[AnyFingerprint, Any] = {}
     terms = term_lists(pages) if any(isinstance(kind, OfTerms) for kind in detector.fingerprints()) else tokens
     for kind in detector.fingerprints():

@@ -1,0 +1,231 @@
+"""What a report tells of a run, gathered while its tables are written: one pass over pages and pairs, group by group.
+
+Which clusters are shown is decided from the table of clusters, before anything comes by. While a run is written, the
+cluster of each page is at hand (``know_members``): pairs come first, so that the pages worth a look are known when
+pages come by, and nothing is read twice. From a folder pages come first, and tell who is in which cluster. Either way
+the report is the same. Held are a counter for each page (its degree), for each site, and some dozens of rows. The pairs
+whose term difference is counted are a sample that depends on the pairs only: those whose two rows hash lowest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.graph.power_law import PowerLaw, fit_power_law, hurwitz_zeta
+
+#: Clusters of each kind that are shown, and pages of each.
+SHOWN: Final = 5
+MEMBERS: Final = 6
+#: Pairs whose term difference is counted.
+SAMPLE: Final = 30
+#: Sites that are listed.
+SITES: Final = 15
+_SITES_HELD: Final = 200_000
+_BINS: Final = 40
+
+
+@dataclass
+class ShownCluster:
+    """A cluster that the report shows: its row of ``clusters.parquet``, some members, and the pair to look at."""
+
+    cluster: dict[str, Any]
+    members: list[dict[str, Any]] = field(default_factory=list)
+    #: Its accepted pair that is least alike; None where all pages are identical.
+    weakest: dict[str, Any] | None = None
+
+
+@dataclass
+class Findings:
+    """Gathers; give it every group of pages, then every group of pairs."""
+
+    clusters: pa.Table
+    pages: int
+    reasons: Counter[str] = field(default_factory=Counter)
+    #: By site: pages, and pages that go.
+    sites: dict[str, list[int]] = field(default_factory=dict)
+    #: By label: counts by value; shares are told in bins of 1/_BINS.
+    labels: dict[str, Counter[float]] = field(default_factory=dict)
+    rules: Counter[str] = field(default_factory=Counter)
+    same_site: int = 0
+    pairs: int = 0
+    _degrees: npt.NDArray[np.int32] | None = None
+    _sample: pa.Table | None = None
+
+    def __post_init__(self) -> None:
+        order = pc.sort_indices(self.clusters, [("size", "descending"), ("cluster", "ascending")])
+        self.largest = [ShownCluster(row) for row in self.clusters.take(order[:SHOWN]).to_pylist()]
+        loose = self.clusters.filter(pc.less(self.clusters.column("cohesion"), 1.0))
+        doubt = pc.sort_indices(loose, [("cohesion", "ascending"), ("size", "descending"), ("cluster", "ascending")])
+        self.doubtful = [ShownCluster(row) for row in loose.take(doubt[:SHOWN]).to_pylist()]
+        self._shown: dict[str, list[ShownCluster]] = {}
+        for one in [*self.largest, *self.doubtful]:
+            self._shown.setdefault(one.cluster["cluster"], []).append(one)
+        self._names = pa.array(self._shown, pa.string())
+        #: By row of a shown cluster's page: the cluster.
+        self._rows: dict[int, str] = {}
+        #: Rows of ``pages.parquet`` for the pages the report looks at.
+        self.records: dict[int, dict[str, Any]] = {}
+
+    def know_members(self, cluster: npt.NDArray[np.uint32]) -> None:
+        """Given the first page of each page's cluster: the members of those that are shown."""
+        firsts, sizes = np.unique(cluster, return_counts=True)
+        # Both are in the order of first pages.
+        first_of = dict(zip(self.clusters.column("cluster").to_pylist(), firsts[sizes > 1].tolist(), strict=True))
+        name_of = {first_of[name]: name for name in self._shown}
+        for row in np.flatnonzero(np.isin(cluster, list(name_of))).tolist():
+            self._rows[row] = name_of[int(cluster[row])]
+
+    def add_pages(self, group: pa.Table) -> None:
+        """A group of rows of ``pages.parquet``."""
+        for value in pc.value_counts(group.column("reason")).to_pylist():
+            self.reasons[value["values"]] += value["counts"]
+        known = group.select(["site", "kept"]).filter(pc.is_valid(group.column("site")))
+        if known.num_rows:
+            counted = pa.table(
+                {"site": known.column("site"), "gone": pc.cast(pc.invert(known.column("kept")), pa.int32())}
+            )
+            totals = counted.group_by("site").aggregate([("gone", "count"), ("gone", "sum")])
+            for site, count, gone in zip(
+                *(totals.column(name).to_pylist() for name in ("site", "gone_count", "gone_sum")), strict=True
+            ):
+                if site in self.sites or len(self.sites) < _SITES_HELD:
+                    held = self.sites.setdefault(site, [0, 0])
+                    held[0] += count
+                    held[1] += gone
+        if len(self._names):
+            for page in group.filter(pc.is_in(group.column("cluster"), self._names)).to_pylist():
+                self._rows[page["row"]] = page["cluster"]
+                for one in self._shown[page["cluster"]]:
+                    if len(one.members) < MEMBERS:
+                        one.members.append(page)
+                        self.records[page["row"]] = page
+        first = group.column("row")[0].as_py() if group.num_rows else 0
+        wanted = [row for row in self.looked_at() if first <= row < first + group.num_rows]
+        for page in group.take([row - first for row in sorted(wanted)]).to_pylist():
+            self.records[page["row"]] = page
+
+    def add_pairs(self, group: pa.Table) -> None:
+        """A group of rows of ``pairs.parquet``."""
+        if not group.num_rows:
+            return
+        self.pairs += group.num_rows
+        self.same_site += int(pc.sum(group.column("same_site")).as_py() or 0)
+        for value in pc.value_counts(group.column("rule")).to_pylist():
+            self.rules[value["values"]] += value["counts"]
+        for name in ("b_similarity", "c_similarity"):
+            if group.column(name).null_count == 0:
+                self._count(name, group.column(name).to_numpy())
+        score = group.column("score").to_numpy()
+        # Rounded before the cut: 0.8 × 40 is a little less than 32.
+        self._count("score", np.minimum(np.floor(np.round(score * _BINS, 9)), _BINS - 1) / _BINS)
+        a, b = (group.column(name).to_numpy().astype(np.int64) for name in ("row_a", "row_b"))
+        if self._degrees is None:
+            self._degrees = np.zeros(self.pages, np.int32)
+        for ends in (a, b):
+            np.add.at(self._degrees, ends, 1)
+        self._keep_sample(group, a, b)
+        if self._rows:
+            self._keep_weakest(group, a, score)
+
+    def _count(self, label: str, values: npt.NDArray[Any]) -> None:
+        found, counts = np.unique(values, return_counts=True)
+        self.labels.setdefault(label, Counter()).update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+
+    def _keep_sample(self, group: pa.Table, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> None:
+        mixed = (a.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ (
+            b.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
+        )
+        mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xFF51AFD7ED558CCD)
+        lowest = np.argpartition(mixed, SAMPLE)[:SAMPLE] if len(mixed) > SAMPLE else np.arange(len(mixed))
+        told = group.take(np.sort(lowest)).append_column("order", pa.array(mixed[np.sort(lowest)]))
+        both = told if self._sample is None else pa.concat_tables([self._sample, told])
+        self._sample = both.take(pc.sort_indices(both, [("order", "ascending"), ("row_a", "ascending")])[:SAMPLE])
+
+    def _keep_weakest(self, group: pa.Table, a: npt.NDArray[np.int64], score: npt.NDArray[np.float64]) -> None:
+        rows = np.fromiter(self._rows, np.int64, len(self._rows))
+        inside = np.flatnonzero(np.isin(a, rows))
+        # The lowest scores suffice: a cluster's weakest pair in this group is the first of its pairs among them.
+        order = inside[np.argsort(score[inside], kind="stable")]
+        for name in self._shown:
+            of_cluster = next((at for at in order.tolist() if self._rows[int(a[at])] == name), None)
+            if of_cluster is None:
+                continue
+            pair = group.slice(of_cluster, 1).to_pylist()[0]
+            for one in self._shown[name]:
+                if one.weakest is None or pair["score"] < one.weakest["score"]:
+                    one.weakest = pair
+
+    @property
+    def sample(self) -> list[dict[str, Any]]:
+        """The pairs whose term difference is counted, in the order of their rows."""
+        if self._sample is None:
+            return []
+        found: list[dict[str, Any]] = self._sample.sort_by([("row_a", "ascending"), ("row_b", "ascending")]).to_pylist()
+        return found
+
+    @property
+    def degrees(self) -> npt.NDArray[np.int32]:
+        """The degrees of identity sets that have a pair."""
+        return np.empty(0, np.int32) if self._degrees is None else self._degrees[self._degrees > 0]
+
+    def top_sites(self) -> list[tuple[str, int, int]]:
+        """The sites most pages of which go: name, pages, pages that go."""
+        told = sorted(self.sites.items(), key=lambda entry: (-entry[1][1], -entry[1][0], entry[0]))
+        return [(site, pages, gone) for site, (pages, gone) in told[:SITES]]
+
+    def looked_at(self) -> set[int]:
+        """The rows of pages whose text the report shows or measures."""
+        rows = {row for pair in self.sample for row in (pair["row_a"], pair["row_b"])}
+        for one in [*self.largest, *self.doubtful]:
+            rows |= set(example_rows(one))
+        return rows
+
+
+def example_rows(one: ShownCluster) -> tuple[int, ...]:
+    """The two pages of a cluster that stand side by side: its weakest pair, else its first two."""
+    if one.weakest is not None:
+        return one.weakest["row_a"], one.weakest["row_b"]
+    return tuple(page["row"] for page in one.members[:2])
+
+
+def passing(groups: Iterable[pa.Table], look: Any) -> Iterator[pa.Table]:
+    """The groups as they are, each looked at on its way.
+
+    >>> seen = []
+    >>> [group.num_rows for group in passing([pa.table({"row": [1, 2]})], lambda group: seen.append(group.num_rows))]
+    [2]
+    """
+    for group in groups:
+        look(group)
+        yield group
+
+
+def law_line(law: PowerLaw, values: npt.NDArray[np.int32]) -> list[list[float]]:
+    """The fitted law as a line through the plot of counts by value: from its xmin to the largest value.
+
+    >>> law = PowerLaw(2.0, 1.9, 2.1, 1, 1000, 0.01, None)
+    >>> line = law_line(law, np.array([1, 10]))
+    >>> line[0], line[-1]
+    ([1.0, 607.927], [10.0, 6.07927])
+    """
+    total = law.tail / float(hurwitz_zeta(law.exponent, float(law.xmin)))
+    low, high = law.xmin, max(law.xmin + 1, int(values.max()))
+    at = np.unique(np.geomspace(low, high, 30))
+    counts = total * at**-law.exponent
+    shown = counts >= 0.5
+    return [
+        [float(f"{x:.6g}"), float(f"{y:.6g}")] for x, y in zip(at[shown].tolist(), counts[shown].tolist(), strict=True)
+    ]
+
+
+def fit(values: npt.NDArray[Any]) -> PowerLaw | None:
+    """The law of some counts, without the bootstrap, which takes long."""
+    return fit_power_law(values, resamples=0)

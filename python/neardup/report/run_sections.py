@@ -1,0 +1,278 @@
+"""The sections of a run's report that come from numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.engines.outcome import REASONS
+from neardup.graph.statistics import HIGH_DEGREE
+from neardup.report.findings import Findings, ShownCluster, fit, law_line
+from neardup.report.frame import Content, Html, figures, folded, html, paragraph, plot, plots, table, warning
+
+#: Records that could not be read that are listed.
+_SKIPPED: Final = 50
+_WIDEST: Final = 200
+
+
+def title(report: dict[str, Any]) -> str:
+    """The headline: what share of the pages repeats another."""
+    counts = report["counts"]
+    share = counts["removed"] / counts["pages"] if counts["pages"] else 0
+    return f"{counts['removed']:,} of {counts['pages']:,} pages repeat another ({share:.1%})"
+
+
+def subtitle(report: dict[str, Any]) -> Content:
+    """What was read, and by which detector."""
+    paths = report["input"]["paths"]
+    shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3:,} more" if len(paths) > 3 else "")
+    return html(
+        [shown or "pages in memory", f" · detector {report['detector']} · keeping the {report['settings']['keep']}"]
+    )
+
+
+def found(report: dict[str, Any], findings: Findings) -> Html:
+    """The numbers of the run in a few figures, warnings, and why pages stay or go."""
+    counts = report["counts"]
+    overview = figures(
+        {
+            "pages read": f"{counts['pages']:,}",
+            "stay": f"{counts['kept']:,}",
+            "can go": f"{counts['removed']:,}",
+            "clusters": (f"{counts['clusters']:,}", f"{counts['clustered']:,} pages in them"),
+            "pairs accepted": (f"{counts['pairs']:,}", f"held: {report['pairs']['held']}"),
+            "identical pages": (f"{counts['identical']:,}", f"{counts['identity_sets']:,} identity sets"),
+        }
+    )
+    rows = [
+        (reason, f"{findings.reasons[reason]:,}", text) for reason, text in REASONS.items() if findings.reasons[reason]
+    ]
+    return html(
+        [
+            overview,
+            [warning(text) for text in report["warnings"]],
+            table(["reason", "pages", "meaning"], rows, caption="Why pages stay or go", left=(2,)),
+        ]
+    )
+
+
+def members(one: ShownCluster) -> Html:
+    """Some members of a cluster."""
+    rows = [(page["url"] or page["id"], page["title"] or "", "stays" if page["kept"] else "goes", page["reason"],
+             page["tokens"]) for page in one.members]  # fmt: skip
+    more = one.cluster["size"] - len(rows)
+    caption = f"its first {len(rows):,} pages, {more:,} more" if more else "its pages"
+    listing = table(["page", "title", "", "reason", "tokens"], rows, caption=caption, left=(1,))
+    return folded(f"pages ({one.cluster['size']:,})", listing)
+
+
+def similarity(findings: Findings, report: dict[str, Any], differences: list[int]) -> Content:
+    """Histograms of every similarity of accepted pairs, and of term differences in a sample of them."""
+    if not findings.pairs:
+        return None
+    drawn: list[Content] = []
+    widths = {"b_similarity": 1.0, "c_similarity": 1.0, "score": 1 / 40}
+    names = {
+        "b_similarity": "B-similarity (supershingles that agree)",
+        "c_similarity": "C-similarity (bits that agree)",
+        "score": "Score of the accepting rule",
+    }
+    for label, counted in findings.labels.items():
+        drawn.append(_histogram(names[label], label.replace("_", "-"), counted, widths[label]))
+    if differences:
+        drawn.append(_differences(differences, findings))
+    share = findings.same_site / findings.pairs
+    rules = ", ".join(f"{name}: {count:,}" for name, count in sorted(findings.rules.items()))
+    text = f"{findings.pairs:,} pairs, {share:.1%} of them on one site. By rule: {rules}."
+    if findings.pairs < report["counts"]["pairs"]:
+        text += f" Of {report['counts']['pairs']:,} accepted pairs these are the ones the run holds: a spanning forest."
+    return [paragraph(text), plots(*drawn)]
+
+
+def _histogram(title: str, name: str, counted: Counter[float], width: float) -> Html:
+    digits = 0 if width >= 1 else 3
+    values = sorted(counted)
+    shift = width / 2 if width >= 1 else 0.0
+    data = [
+        [round(value - shift, 4), round(value - shift + width, 4), counted[value], f"{value:.{digits}f}"]
+        for value in values
+    ]
+    rows = [(f"{value:.{digits}f}", f"{counted[value]:,}") for value in values]
+    spec = {"kind": "histogram", "x": name, "y": "pairs", "data": data}
+    return plot(title, spec, [name if width >= 1 else f"{name}, from", "pairs"], rows)
+
+
+def _differences(differences: list[int], findings: Findings) -> Html:
+    values = np.asarray(differences)
+    width = max(1, int(np.ceil((values.max() + 1) / 25)))
+    counted: Counter[float] = Counter((values // width * width).tolist())
+    data = [[low, low + width, counted[low], f"{low:.0f}–{low + width - 1:.0f}"] for low in sorted(counted)]
+    rows = [
+        (f"{low:.0f}" if width == 1 else f"{low:.0f}–{low + width - 1:.0f}", counted[low]) for low in sorted(counted)
+    ]
+    of = f"{len(differences):,} of {findings.pairs:,} pairs, drawn at random; median {np.median(values):g}"
+    spec = {"kind": "histogram", "x": "term difference", "y": "pairs", "data": data}
+    return plot(f"Term differences ({of})", spec, ["term difference", "pairs"], rows)
+
+
+def graph(findings: Findings) -> Content:
+    """Degrees and cluster sizes, log–log, with fitted power laws."""
+    sizes = findings.clusters.column("size").to_numpy()
+    if not len(sizes):
+        return None
+    degrees = findings.degrees
+    drawn: list[Content] = []
+    said: list[str] = []
+    if len(degrees):
+        high = float((degrees >= HIGH_DEGREE).mean())
+        said.append(
+            f"{len(degrees):,} different pages have a near-duplicate, {degrees.mean():.1f} on average; "
+            f"{high:.1%} have {HIGH_DEGREE} or more."
+        )
+        drawn.append(_points("Degrees", "near-duplicates of a page", "pages", degrees, said))
+    drawn.append(_points("Cluster sizes", "pages in a cluster", "clusters", sizes, said))
+    return [[paragraph(text) for text in said], plots(*drawn)]
+
+
+def _points(title: str, x: str, y: str, values: npt.NDArray[Any], said: list[str]) -> Html:
+    found, counts = np.unique(values, return_counts=True)
+    law = fit(values)
+    spec: dict[str, Any] = {
+        "kind": "points", "x": x, "y": y, "log": True,
+        "data": [list(point) for point in zip(found.tolist(), counts.tolist(), strict=True)][:2000],
+    }  # fmt: skip
+    if law is not None:
+        spec["line"] = law_line(law, values)
+        said.append(
+            f"{title}: a power law with exponent {law.exponent:.2f} (95 % interval {law.low:.2f}–{law.high:.2f}) "
+            f"fits best, from {law.xmin} on ({law.tail:,} values)."
+        )
+    else:
+        said.append(f"{title}: too few values for a power law to be fitted.")
+    rows = [(value, count) for value, count in zip(found.tolist(), counts.tolist(), strict=True)]
+    if len(rows) > _WIDEST:
+        rows = rows[: _WIDEST // 2] + rows[-_WIDEST // 2 :]
+        title = f"{title} (the smallest and the largest)"
+    return plot(title, spec, [x, y], rows)
+
+
+def by_site(findings: Findings) -> Content:
+    """The sites most pages of which go."""
+    top = findings.top_sites()
+    if not top:
+        return None
+    rows = [(site, f"{pages:,}", f"{gone:,}", f"{gone / pages:.1%}") for site, pages, gone in top]
+    listing = table(["site", "pages", "can go", "share"], rows, caption=f"{len(findings.sites):,} sites in all")
+    shown = [[site if len(site) <= 32 else site[:31] + "…", gone] for site, _, gone in top if gone]
+    if len(shown) < 2:
+        return listing
+    spec = {"kind": "bars", "x": "site", "y": "pages that can go", "data": shown}
+    return plot("Pages that can go, by site", spec, ["site", "pages", "can go", "share"], rows)
+
+
+def certificate(report: dict[str, Any]) -> Content:
+    """How often the run is right, where it was certified; else how to have it told."""
+    told = report.get("certificate")
+    if not told:
+        return paragraph("Not certified. `neardup certify` looks at a sample exactly and states how often the run is "
+                         "right, with 95 % intervals.", note=True)  # fmt: skip
+    rows: list[tuple[Content, ...]] = []
+
+    def add(share: dict[str, Any], text: str) -> None:
+        if share["estimate"] is not None:
+            theory = share.get("theory")
+            rows.append((text, f"{share['estimate']:.1%}", f"{share['low']:.1%}–{share['high']:.1%}",
+                         "–" if theory is None else f"{theory:.1%}"))  # fmt: skip
+
+    add(told["removed"]["without_partner"], "removed pages without a partner among those that stay")
+    add(told["kept"]["repeats"], "pages that stay and repeat another that stays")
+    pairs = told["pairs"]
+    if pairs["known"]:
+        for name, kind in (("precision", "accepted pairs that are true"), ("recall", "true pairs that are accepted")):
+            add(pairs[name]["all"], kind)
+            add(pairs[name]["same_site"], f"{kind}, on the same site")
+            add(pairs[name]["different_site"], f"{kind}, on different sites")
+        for name, share in pairs["recall"]["by_similarity"].items():
+            add(share, f"true pairs that are accepted, of similarity {name}")
+    notion = told["notion"]
+    drawn = f"From {told['sample']['pages']:,} pages drawn at random."
+    said = f"A partner is a page with {notion['text']} ({notion['word']}). {drawn}"
+    parts: list[Content] = [paragraph(said), table(["", "share", "95 % interval", "theory"], rows)]
+    if not pairs["known"]:
+        parts.append(paragraph(f"Pairs: {pairs['why']}", note=True))
+    return parts
+
+
+def what_was_read(report: dict[str, Any]) -> Content:
+    """Inputs, and what in them was no page or could not be read."""
+    counts = report["counts"]
+    rows: list[tuple[Content, ...]] = [
+        ("bytes read (as stored)", f"{report['bytes']:,}"),
+        ("pages", f"{counts['pages']:,}"),
+        ("pages without a token", f"{counts['empty']:,}"),
+        (f"pages of fewer than {report['settings']['reading']['min_tokens']} tokens", f"{counts['short']:,}"),
+        ("pages with bytes outside their charset", f"{counts['wrong_charset']:,}"),
+        ("ids that occurred before", f"{counts['repeated_ids']:,}"),
+        ("records that could not be read", f"{counts['skipped']:,}"),
+        *((f"records that are no pages: {kind}", f"{count:,}") for kind, count in report["ignored"].items()),
+    ]
+    paths = report["input"]["paths"]
+    parts: list[Content] = [
+        paragraph(
+            "Inputs: ",
+            ", ".join(paths[:20]) or "pages in memory",
+            f" and {len(paths) - 20:,} more" if len(paths) > 20 else "",
+        ),
+        table(["", "number"], rows),
+    ]
+    skipped = report["skipped"]
+    if skipped:
+        listed = [(bad["source"], bad["position"], bad["reason"]) for bad in skipped[:_SKIPPED]]
+        more = f" (the first {_SKIPPED} of {len(skipped):,}; run.json has all)" if len(skipped) > _SKIPPED else ""
+        parts.append(
+            folded(
+                f"records that could not be read{more}", table(["source", "position", "reason"], listed, left=(1, 2))
+            )
+        )
+    return parts
+
+
+def stages(report: dict[str, Any]) -> Content:
+    """Seconds and peak memory of each stage: the only part that differs between two runs of the same."""
+    told = report["stages"]
+    if not told:
+        return None
+    memory = [f"{stage['peak_memory'] / 1e6:,.0f}" if stage["peak_memory"] else "–" for stage in told]
+    rows = [(stage["name"], f"{stage['seconds']:.2f}", peak) for stage, peak in zip(told, memory, strict=True)]
+    drawn = [
+        plot(
+            f"{name} a stage",
+            {"kind": "bars", "x": "stage", "y": unit, "data": data},
+            ["stage", "seconds", "peak MB"],
+            rows,
+        )
+        for name, unit, data in (
+            ("Seconds", "seconds", [[stage["name"], stage["seconds"]] for stage in told]),
+            ("Peak memory", "MB", [[stage["name"], round((stage["peak_memory"] or 0) / 1e6, 1)] for stage in told]),
+        )
+    ]
+    return plots(*drawn)
+
+
+def settings(report: dict[str, Any]) -> Html:
+    """Detector, parameters and settings, all of them."""
+    told = report["settings"]
+    rows: list[tuple[Content, ...]] = [("detector", report["detector"])]
+    rows += [
+        (f"{report['detector'].split('(')[0]}: {name}", str(value)) for name, value in report["parameters"].items()
+    ]
+    flat = {name: value for name, value in told.items() if not isinstance(value, dict)}
+    rows += [
+        (name, str(value)) for name, value in (flat | {f"reading: {k}": v for k, v in told["reading"].items()}).items()
+    ]
+    if report.get("statistics"):
+        rows.append(("statistics", str(report["statistics"]["digest"])))
+    return table(["setting", "value"], rows, left=(1,))
