@@ -70,7 +70,7 @@ def server(judged_folder: Path) -> Iterator[str]:
 
 
 class Trap:
-    """Stands in for the rest of the world, and counts who knocks."""
+    """Stands in for the server that hostile pages name, and counts who knocks."""
 
     def __init__(self) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
@@ -102,13 +102,15 @@ def trap() -> Iterator[Trap]:
 
 @pytest.fixture(scope="session")
 def browser(trap: Trap) -> Iterator[Any]:
-    """An installed Chromium, to which every name of the world is the trap."""
+    """An installed Chromium, which finds the trap where evil.example should be."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = next((p for p in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(p).exists()), None)
     # Root, as in a container, has no sandbox to run it in.
     arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with playwright.sync_playwright() as started:
-        arguments.append(f"--host-resolver-rules=MAP * 127.0.0.1:{trap.port}, EXCLUDE 127.0.0.1")
+        # Of the rest, which a browser asks for updates and the like, nothing is to be found.
+        rules = f"MAP evil.example 127.0.0.1:{trap.port}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+        arguments.append(f"--host-resolver-rules={rules}")
         try:
             launched = started.chromium.launch(executable_path=path, args=arguments)
         except playwright.Error as error:
