@@ -60,7 +60,9 @@ def server(judged_folder: Path) -> Iterator[str]:
     """The address of ``neardup ui``, started as a user starts it."""
     command = [sys.executable, "-m", "neardup", "ui", str(judged_folder), "--no-browser", "--port", "0"]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment) as made:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    ) as made:
         assert made.stdout is not None
         line = made.stdout.readline()
         found = re.search(r"http://127\.0\.0\.1:\d+", line)

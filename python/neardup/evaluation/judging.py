@@ -311,7 +311,7 @@ def checked_name(judge: str) -> str:
     'ada'
     """
     name = judge.strip()
-    if not name or len(name) > _LONGEST_NAME or not name.isprintable() or "/" in name:
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable() or "/" in name or not name.strip("."):
         raise UsageError("that is no name for a judge", hint=f"1 to {_LONGEST_NAME} characters, none of them a slash")
     return name
 

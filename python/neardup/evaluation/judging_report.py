@@ -149,7 +149,7 @@ def _rows(sample: _Sample, returned: list[Returned | None], accepted: Flags) -> 
     if rules == ["broder"] and not np.isnan(b[accepted]).any():
         return rows + [(f"B-similarity {level:.0f}", b == level) for level in np.unique(b[accepted]).tolist()]
     if rules == ["charikar"] and (c[accepted] >= C_RANGES[0][0]).all():
-        return rows + [(f"{low} ≤ C-similarity ≤ {high}", (c >= low) & (c <= high)) for low, high in C_RANGES]
+        return rows + [(f"C-similarity {low}–{high}", (c >= low) & (c <= high)) for low, high in C_RANGES]
     cuts = np.unique(np.quantile(score[accepted], [0, 0.25, 0.5, 0.75]))
     for low, high in pairwise([*cuts.tolist(), np.inf]):
         called = f"score ≥ {low:.4g}" if high == np.inf else f"{high:.4g} > score ≥ {low:.4g}"

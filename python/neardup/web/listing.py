@@ -6,6 +6,7 @@ order of the last few queries stays in memory, so that scrolling costs a page of
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -26,6 +27,23 @@ SORTS: Final = ("size", "sites", "kept", "cohesion", "first")
 STATES: Final = ("open", "accepted", "rejected", "changed")
 _ORDERS: Final = 8
 Whole = npt.NDArray[np.int64]
+
+
+def _number(word: str) -> float:
+    value = float(word)
+    if not math.isfinite(value):
+        raise ValueError(word)
+    return value
+
+
+#: How the words of an address are read, by the type of the field.
+_READ: Final[dict[str, Callable[[str], Any]]] = {
+    "str": str,
+    "str | None": str,
+    "bool": lambda word: word == "1",
+    "int | None": lambda word: int(word[:12]),
+    "float | None": _number,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +75,8 @@ class Query:
             if not word:
                 continue
             try:
-                kind: Callable[[str], Any] = {"int | None": int, "float | None": float}.get(str(one.type), str)
-                given[one.name] = word == "1" if one.type == "bool" else kind(word)
-            except ValueError:
+                given[one.name] = _READ[str(one.type)](word)
+            except (ValueError, OverflowError):
                 raise UsageError(f"{one.name} is no number: {word[:50]!r}") from None
         query = Query(**given)
         for name, value, known in (
