@@ -61,6 +61,11 @@ reference: $(VENV)/.built
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/transcripts.py README.md $$(find docs -name '*.md' -not -path 'docs/reference/*' | sort)
 
+# The pictures in the documentation, taken anew; needs a Chromium (CHROMIUM names it where it is not on the path).
+.PHONY: screenshots
+screenshots: $(VENV)/.built
+	$(BIN)/python tools/screenshots.py
+
 wheel: $(VENV)/.installed
 	$(BIN)/maturin build --release --out dist
 

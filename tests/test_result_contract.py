@@ -63,7 +63,7 @@ def table(folder: Path, name: str) -> pa.Table:
 
 
 def test_the_files(folder: Path) -> None:
-    assert sorted(path.name for path in folder.iterdir()) == sorted([*TABLES, "run.json"])
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*TABLES, "report.html", "run.json"])
     assert [path.name for path in folder.parent.iterdir()] == ["out"]
 
 
@@ -166,7 +166,7 @@ def test_what_the_report_says(folder: Path, jsonl: Path) -> None:
         "ignored": 0,
     }
     assert report["counts"] == expected
-    assert [stage["name"] for stage in report["stages"]] == ["reading", "matching", "clustering", "writing"]
+    assert [stage["name"] for stage in report["stages"]] == ["reading", "matching", "clustering", "writing", "report"]
     assert all(stage["seconds"] >= 0 for stage in report["stages"])
     assert report["peak_memory"] > 0
     for rule in report["rules"]:

@@ -27,6 +27,7 @@ from neardup.engines.settings import Settings
 from neardup.graph.clusters import CLUSTERS
 from neardup.graph.keep import POLICIES
 from neardup.job import find_duplicates
+from neardup.page import PAGES as PAGES_IN
 from neardup.sinks.decisions import ADDED
 from neardup.sources import Fields
 from neardup.sources.expand import COMPRESSIONS, FORMATS
@@ -238,6 +239,12 @@ def results() -> str:
             "## run.json",
             table(("key", "meaning"), ((code(name), text) for name, text in texts.RUN.items())),
             "With `--write` there is also `written`, the names of the files written.",
+            "## report.html",
+            "The run to look at: one page that loads nothing from anywhere. See [look at a run](../how-to/report.md).",
+            "## texts.parquet",
+            "With `--store`, the texts of all pages, in small row groups, for `neardup explain` and whoever searches "
+            "them: the page's `row`, and the columns of a page as it was read: "
+            f"{', '.join(map(code, PAGES_IN.names))}.",
             "## written/",
             "The pages themselves, where `--write` asks for them: one file for each input file, in its format and "
             "under its name. With `kept` the pages that stay, as they were. With `all` every page, with the fields "

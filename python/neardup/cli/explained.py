@@ -120,7 +120,7 @@ def _print_verdicts(console: Console, told: Explanation) -> None:
 
 
 def _print_fates(console: Console, told: Explanation) -> None:
-    if told.path:
+    if told.path and all(fate.path != told.path for fate in told.fates):
         console.print(Text("\nFrom A to B", style="bold"))
         _print_steps(console, told.path)
     for fate in told.fates:

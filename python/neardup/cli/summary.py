@@ -59,7 +59,7 @@ def print_summary(result: Result, largest: int = 5) -> None:
         console.print(Text(f"  … {len(report['skipped']) - 3:,} more in run.json", style="yellow"))
     if result.folder is not None:
         place = printable(str(result.folder))
-        console.print(Text.assemble(("Result", "bold"), f"  {place}/  (pages, pairs, clusters .parquet; run.json)"))
+        console.print(Text.assemble(("Result", "bold"), f"  {place}/  (report.html to look at; .parquet; run.json)"))
 
 
 def titled(title: str, table: Table) -> Group:

@@ -29,6 +29,7 @@ from neardup.errors import InputError, NeardupError, UsageError
 from neardup.evaluation.certificate import FindPartners, Notion, Partners, Rows, RunGraph, certificate, notion_of
 from neardup.evaluation.theory import shingle_lengths
 from neardup.fingerprints import Projection
+from neardup.report.run_report import write_report
 from neardup.results import Opened, Result, open_result
 from neardup.sinks import write_json
 from neardup.sources import Fields, Source
@@ -110,6 +111,8 @@ class Certifier:
         result.report["stages"] = [one for one in result.report["stages"] if one["name"] != "certifying"]
         result.report["stages"] += stages(watch.stages)
         write_json(result.report, Path(folder) / "run.json")
+        # The report tells the certificate too; it is not worth another reading of the input.
+        write_report(result, patient=False)
         return result
 
     def _state(

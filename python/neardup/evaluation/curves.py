@@ -34,6 +34,7 @@ from neardup.engines.matching import match
 from neardup.engines.parts import TOKENS, Part, Tally
 from neardup.engines.store import PartStore
 from neardup.evaluation.oracle import first_members, tokens_of
+from neardup.evaluation.pages import curves_page
 from neardup.evaluation.plots import Line, Plot, draw_plot, require_plots
 from neardup.evaluation.revisions import RevisionPairs, revision_pairs
 from neardup.fingerprints import OfTerms
@@ -276,8 +277,10 @@ def write_curves(found: Curves, out: str | os.PathLike[str], *, overwrite: bool 
         write_table(found.curves_table(), folder / "curves.parquet")
         write_table(found.pairs_table(), folder / "pairs.parquet")
         write_table(pa.Table.from_pylist(found.report["methods"]), folder / "methods.parquet")
-        for name, plot in plots(found).items():
+        drawn = plots(found)
+        for name, plot in drawn.items():
             draw_plot(plot, folder / f"{name}.svg")
+        curves_page(found.report, drawn).write(folder / "report.html")
         write_json(found.report, folder / "run.json")
     return Path(out)
 

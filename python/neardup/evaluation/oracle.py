@@ -22,6 +22,7 @@ from neardup.engines import Progress, Settings, Silent
 from neardup.engines.collect import Collection, collect
 from neardup.engines.workers import in_order
 from neardup.errors import NeardupError, UsageError
+from neardup.evaluation.pages import exact_page
 from neardup.fingerprints import ShingleSet
 from neardup.results import Opened
 from neardup.sinks import write_json, write_table
@@ -137,5 +138,6 @@ def write_exact_pairs(
             "pairs": len(found.a),
         }
         write_table(found.table(), folder / "pairs.parquet")
+        exact_page(report, found.table()).write(folder / "report.html")
         write_json(report, folder / "run.json")
     return report

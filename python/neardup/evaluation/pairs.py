@@ -20,6 +20,7 @@ from neardup.evaluation import henzinger
 from neardup.evaluation.henzinger import LARGE_DIFFERENCE, Measured
 from neardup.evaluation.judged import LABELS, Judged
 from neardup.evaluation.measures import quality, roc
+from neardup.evaluation.pages import pairs_page
 from neardup.evaluation.plots import Line, Plot, draw_plot, require_plots
 from neardup.evaluation.scoring import PagePairs, Scores, rows_of
 from neardup.results import Opened
@@ -159,8 +160,10 @@ def write_evaluation(found: PairEvaluation, out: str | os.PathLike[str], *, over
     with new_folder(Path(out), overwrite) as folder:
         write_table(found.scores_table(), folder / "scores.parquet")
         write_table(found.pairs_table(), folder / "pairs.parquet")
-        for name, plot in plots(found).items():
+        drawn = plots(found)
+        for name, plot in drawn.items():
             draw_plot(plot, folder / f"{name}.svg")
+        pairs_page(found.report, drawn).write(folder / "report.html")
         write_json(found.report, folder / "run.json")
     return Path(out)
 

@@ -104,8 +104,12 @@ def scores_html(told: Explanation) -> Html:
         rows.append(("B in A", f"{found.containment[1]:.4f} of its shingles of 5"))
     overview = figures(
         {
-            "tokens": f"{found.tokens[0]:,} and {found.tokens[1]:,}",
-            "site": ("the same" if found.same_site else "different", " and ".join(site or "–" for site in found.sites)),
+            "tokens of A": f"{found.tokens[0]:,}",
+            "tokens of B": f"{found.tokens[1]:,}",
+            "site": (
+                "the same" if found.same_site else "different",
+                found.sites[0] if found.same_site else " and ".join(site or "unknown" for site in found.sites),
+            ),
             "same tokens": "yes" if found.identical else "no",
         }
     )

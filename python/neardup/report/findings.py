@@ -29,7 +29,8 @@ SAMPLE: Final = 30
 #: Sites that are listed.
 SITES: Final = 15
 _SITES_HELD: Final = 200_000
-_BINS: Final = 40
+#: Scores are told in so many ranges.
+BINS: Final = 100
 
 
 @dataclass
@@ -51,7 +52,7 @@ class Findings:
     reasons: Counter[str] = field(default_factory=Counter)
     #: By site: pages, and pages that go.
     sites: dict[str, list[int]] = field(default_factory=dict)
-    #: By label: counts by value; shares are told in bins of 1/_BINS.
+    #: By label: counts by value; scores by the start of their range.
     labels: dict[str, Counter[float]] = field(default_factory=dict)
     rules: Counter[str] = field(default_factory=Counter)
     same_site: int = 0
@@ -109,7 +110,7 @@ class Findings:
                         self.records[page["row"]] = page
         first = group.column("row")[0].as_py() if group.num_rows else 0
         wanted = [row for row in self.looked_at() if first <= row < first + group.num_rows]
-        for page in group.take([row - first for row in sorted(wanted)]).to_pylist():
+        for page in group.take(pa.array([row - first for row in sorted(wanted)], pa.int64())).to_pylist():
             self.records[page["row"]] = page
 
     def add_pairs(self, group: pa.Table) -> None:
@@ -124,8 +125,8 @@ class Findings:
             if group.column(name).null_count == 0:
                 self._count(name, group.column(name).to_numpy())
         score = group.column("score").to_numpy()
-        # Rounded before the cut: 0.8 × 40 is a little less than 32.
-        self._count("score", np.minimum(np.floor(np.round(score * _BINS, 9)), _BINS - 1) / _BINS)
+        # Rounded before the cut: 0.29 × 100 is a little less than 29.
+        self._count("score", np.minimum(np.floor(np.round(score * BINS, 9)), BINS - 1) / BINS)
         a, b = (group.column(name).to_numpy().astype(np.int64) for name in ("row_a", "row_b"))
         if self._degrees is None:
             self._degrees = np.zeros(self.pages, np.int32)

@@ -134,6 +134,33 @@ def table(
     return element("div", whole, class_="scroll", tabindex=0, role="region", aria_label=Html(label))
 
 
+def records(rows: Sequence[Mapping[str, Any]], *, caption: Content = None, left: Iterable[int] = ()) -> Html:
+    """A table of mappings with the same keys: the keys head its columns, numbers are written as people do.
+
+    >>> ">0.5<" in records([{"reason": "form", "share": 0.5}])
+    True
+    """
+    if not rows:
+        return Html("")
+    cells = [[number(value) for value in row.values()] for row in rows]
+    return table(list(rows[0]), cells, caption=caption, left=left)
+
+
+def number(value: Content) -> Content:
+    """A number as text: thousands apart, few digits; nothing as a dash; anything else as it is.
+
+    >>> number(1234), number(0.123456), number(None), number("x")
+    ('1,234', '0.1235', '–', 'x')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4g}" if isinstance(value, float) else value
+
+
 def _is_number(cell: Content) -> bool:
     if isinstance(cell, int | float):
         return True

@@ -272,7 +272,7 @@ def _hunk_kind(
         return "time stamp"
     near = [_near(span, sequence) for span, sequence, _ in sides]
     beside = min(near, key=len) if len(near[0]) != len(near[1]) else near[0]
-    # The nearest word that names such a value decides; before the value counts before behind it.
+    # The nearest word that names such a value decides.
     for word in beside:
         for kind, markers in MARKERS.items():
             if word in markers and all(_LOOKS[kind](term) for term in own):
@@ -283,13 +283,11 @@ def _hunk_kind(
 
 
 def _near(span: tuple[int, int], sequence: list[str]) -> list[str]:
-    """The terms beside a hunk, nearest first, those before it first."""
+    """The terms beside a hunk, nearest first; markers mostly stand before their value: one behind counts as farther."""
     start, end = span
-    before, behind = sequence[max(0, start - BEFORE) : start][::-1], sequence[end : end + BEHIND]
-    mixed: list[str] = []
-    for at in range(max(len(before), len(behind))):
-        mixed += before[at : at + 1] + behind[at : at + 1]
-    return mixed
+    before = [(at + 1.0, term) for at, term in enumerate(sequence[max(0, start - BEFORE) : start][::-1])]
+    behind = [(at + 2.5, term) for at, term in enumerate(sequence[end : end + BEHIND])]
+    return [term for _, term in sorted(before + behind)]
 
 
 def _dated(term: str) -> bool:

@@ -14,8 +14,10 @@ from typing import Final
 # An attribute value may hold ">", a tag that is never closed may not cost the rest of the page each time: neither "<"
 # nor ">" is part of what is looked at.
 _TAG: Final = re.compile(rb"<(/?)([a-zA-Z][a-zA-Z0-9]*)([^<>]*)>")
+# Bytes of a tag that are looked at, and of a value: one huge tag must not cost more than its length either.
+_LOOKED_AT: Final = 4096
 _HIDDEN: Final = re.compile(
-    rb"(?i)(?:\bstyle\s*=\s*(?:\"[^\"]*|'[^']*|[^\s>]*)(?:display\s*:\s*none|visibility\s*:\s*hidden))|\bhidden\b(?!\s*-)"
+    rb"(?i)(?:\bstyle\s*=\s*(?:\"[^\"]{0,500}|'[^']{0,500}|[^\s>]{0,500})(?:display\s*:\s*none|visibility\s*:\s*hidden))|\bhidden\b(?!\s*-)"
 )
 _NAMED: Final = re.compile(rb"(?i)\b(?:id|class|role)\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]+)")
 _SIDE_WORDS: Final = frozenset(
@@ -32,7 +34,7 @@ _PASSWORD: Final = re.compile(rb"(?i)<input\b[^<>]*\btype\s*=\s*[\"']?password")
 _SESSION: Final = re.compile(
     rb"(?i)([?&;](?:phpsessid|jsessionid|aspsessionid\w*|session_?id|sess(?:ion)?|sid)=)[\w\-.]+"
 )
-_REFRESH: Final = re.compile(rb"(?i)<meta\b[^<>]*http-equiv\s*=\s*[\"']?refresh[^<>]*url\s*=")
+_REFRESH: Final = re.compile(rb"(?i)<meta\b[^<>]{0,300}http-equiv\s*=\s*[\"']?refresh[^<>]{0,300}url\s*=")
 
 Wanted = Callable[[bytes, bytes], bool]
 
@@ -62,7 +64,7 @@ def without(html: bytes, wanted: Wanted) -> bytes:
 
 def hidden(name: bytes, attributes: bytes) -> bool:
     """Elements that are not displayed, by their own style or attribute (style sheets are not read)."""
-    return bool(_HIDDEN.search(attributes))
+    return bool(_HIDDEN.search(attributes[:_LOOKED_AT]))
 
 
 def form_values(name: bytes, attributes: bytes) -> bool:
@@ -78,7 +80,7 @@ def beside(name: bytes, attributes: bytes) -> bool:
     """
     if name in _SIDE_TAGS:
         return True
-    said = b" ".join(_NAMED.findall(attributes)).lower()
+    said = b" ".join(_NAMED.findall(attributes[:_LOOKED_AT])).lower()
     return bool(said) and not _SIDE_WORDS.isdisjoint(re.split(rb"[^a-z]+", said))
 
 

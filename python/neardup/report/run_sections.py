@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from neardup.engines.outcome import REASONS
 from neardup.graph.statistics import HIGH_DEGREE
-from neardup.report.findings import Findings, ShownCluster, fit, law_line
-from neardup.report.frame import Content, Html, figures, folded, html, paragraph, plot, plots, table, warning
+from neardup.report.findings import BINS, Findings, ShownCluster, fit, law_line
+from neardup.report.frame import Content, Html, element, figures, folded, html, paragraph, plot, plots, table, warning
 
 #: Records that could not be read that are listed.
 _SKIPPED: Final = 50
@@ -74,14 +74,14 @@ def similarity(findings: Findings, report: dict[str, Any], differences: list[int
     if not findings.pairs:
         return None
     drawn: list[Content] = []
-    widths = {"b_similarity": 1.0, "c_similarity": 1.0, "score": 1 / 40}
+    widths = {"b_similarity": 1.0, "c_similarity": 1.0, "score": 1 / BINS}
     names = {
         "b_similarity": "B-similarity (supershingles that agree)",
         "c_similarity": "C-similarity (bits that agree)",
         "score": "Score of the accepting rule",
     }
     for label, counted in findings.labels.items():
-        drawn.append(_histogram(names[label], label.replace("_", "-"), counted, widths[label]))
+        drawn.append(_histogram(names[label], names[label].split(" (")[0], counted, widths[label]))
     if differences:
         drawn.append(_differences(differences, findings))
     share = findings.same_site / findings.pairs
@@ -93,7 +93,7 @@ def similarity(findings: Findings, report: dict[str, Any], differences: list[int
 
 
 def _histogram(title: str, name: str, counted: Counter[float], width: float) -> Html:
-    digits = 0 if width >= 1 else 3
+    digits = 0 if width >= 1 else 2
     values = sorted(counted)
     shift = width / 2 if width >= 1 else 0.0
     data = [
@@ -177,8 +177,12 @@ def certificate(report: dict[str, Any]) -> Content:
     """How often the run is right, where it was certified; else how to have it told."""
     told = report.get("certificate")
     if not told:
-        return paragraph("Not certified. `neardup certify` looks at a sample exactly and states how often the run is "
-                         "right, with 95 % intervals.", note=True)  # fmt: skip
+        return paragraph(
+            "Not certified. ",
+            element("code", "neardup certify DIR"),
+            " looks at a sample of pages exactly and states how often the run is right, with 95 % intervals.",
+            note=True,
+        )
     rows: list[tuple[Content, ...]] = []
 
     def add(share: dict[str, Any], text: str) -> None:

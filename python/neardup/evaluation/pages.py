@@ -1,0 +1,173 @@
+"""What an evaluation found as an HTML page that stands alone: the same tables and plots as its other files, to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.evaluation.plots import Plot
+from neardup.report.frame import (
+    Content,
+    Html,
+    HtmlPage,
+    element,
+    figures,
+    folded,
+    html,
+    number,
+    paragraph,
+    plot,
+    plots,
+    table,
+)
+from neardup.report.frame import records as rows_of
+from neardup.version import VERSION
+
+#: Points of a line that the table behind it lists.
+_LISTED = 60
+
+
+def figure(drawn: Plot) -> Html:
+    """A plot of an evaluation as a figure with its numbers behind it.
+
+    >>> from neardup.evaluation.plots import Line
+    >>> figure(Plot("ROC", "false", "true", [Line("broder", [0, 1], [0, 1])])).count("<td")
+    4
+    """
+    series = [
+        {
+            "name": line.name,
+            "marks": line.marks,
+            "data": [[_short(x), _short(y)] for x, y in zip(line.x, line.y, strict=True)],
+        }
+        for line in drawn.lines
+    ]
+    spec: dict[str, Any] = {"kind": "lines", "x": drawn.x, "y": drawn.y, "series": series}
+    if drawn.logarithmic:
+        spec["log"] = True
+    if drawn.x_range:
+        spec["domain"] = list(drawn.x_range)
+    if drawn.y_range:
+        spec["range"] = list(drawn.y_range)
+    rows = []
+    for line in drawn.lines:
+        steps = (
+            np.unique(np.linspace(0, max(0, len(line.x) - 1), _LISTED).round().astype(int)).tolist() if line.x else []
+        )
+        rows += [(line.name or drawn.y, number(_short(line.x[at])), number(_short(line.y[at]))) for at in steps]
+    made = plot(drawn.title, spec, ["line", drawn.x, drawn.y], rows)
+    names = [line.name for line in drawn.lines if line.name]
+    return html([made, legend(names)]) if len(names) > 1 else made
+
+
+def legend(names: list[str]) -> Html:
+    """The names of lines, in their order and colours."""
+    return paragraph("Lines, in the order of their colours: ", ", ".join(names), ".", note=True)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def pairs_page(report: dict[str, Any], drawn: Mapping[str, Plot]) -> HtmlPage:
+    """The page of judged pairs scored by detectors."""
+    page = HtmlPage(
+        f"{len(report['detectors'])} detectors on {report['pairs']:,} judged pairs",
+        ", ".join(report["pages"]),
+        _footer(),
+    )
+    labels = {name: f"{count:,}" for name, count in report["labels"].items()}
+    page.add(
+        "pairs",
+        "The pairs",
+        figures({"pairs": f"{report['pairs']:,}", **labels, "on one site": f"{report['same_site']:,}"}),
+    )
+    quality = [
+        {"detector": name, "accepted": told["quality"]["accepted"]}
+        | {measure: _interval(told["quality"][measure]) for measure in ("precision", "recall", "f", "auc")}
+        for name, told in report["detectors"].items()
+    ]
+    page.add("quality", "Quality, with 95 % bootstrap intervals", rows_of(quality))
+    page.add("plots", "Plots", plots(*(figure(one) for one in drawn.values())))
+    for at, (name, told) in enumerate(report["detectors"].items()):
+        page.add(f"detector-{at}", name, _detector(told))
+    against = report["B against C"]
+    page.add(
+        "b-against-c",
+        "B-similarity against C-similarity",
+        [rows_of(value, caption=name) for name, value in against.items() if isinstance(value, list)],
+    )
+    threshold = report["combined threshold"]
+    if threshold:
+        chosen = f"Chosen on {threshold['chosen on']:,} pairs: C-similarity ≥ {threshold['threshold']}."
+        near = rows_of(threshold["near the threshold"], caption="Near the threshold")
+        tested = rows_of(threshold["tested"], caption=f"On the other {threshold['tested on']:,} pairs")
+        page.add(
+            "threshold",
+            "Combined: the threshold, chosen on one half and tested on the other",
+            paragraph(chosen),
+            near,
+            tested,
+        )
+    return page
+
+
+def _detector(told: dict[str, Any]) -> Content:
+    parts: list[Content] = [rows_of(told["returned"], caption="Pairs it returns")]
+    parts += [rows_of(told[name], caption=name.capitalize()) for name in ("reasons of correct", "reasons of undecided")]
+    differences = {name: value for name, value in told["term differences"].items() if not isinstance(value, dict)}
+    parts.append(
+        folded("term differences", table(["", "value"], [(name, number(value)) for name, value in differences.items()]))
+    )
+    return parts
+
+
+def curves_page(report: dict[str, Any], drawn: Mapping[str, Plot]) -> HtmlPage:
+    """The page of precision and recall over similarity on a revision corpus."""
+    title = f"{len(report['methods'])} methods on {report['revisions']:,} revisions of {report['articles']:,} articles"
+    page = HtmlPage(title, f"{report['pairs']:,} pairs compared", _footer())
+    page.add("curves", "Precision and recall over similarity", plots(*(figure(one) for one in drawn.values())))
+    page.add("methods", "Methods and their cost", rows_of(report["methods"]))
+    return page
+
+
+def exact_page(report: dict[str, Any], pairs: pa.Table) -> HtmlPage:
+    """The page of an exact join: how many pairs, and how alike they are."""
+    page = HtmlPage(
+        f"{report['pairs']:,} pairs of {report['pages']:,} pages, exactly", ", ".join(report["input"][:5]), _footer()
+    )
+    page.add(
+        "join",
+        "The join",
+        table(["", "value"], [(name, str(report[name])) for name in ("measure", "k", "threshold")], left=(1,)),
+    )
+    scores = pairs.column("similarity").to_numpy()
+    if len(scores):
+        steps = np.minimum(np.floor(np.round(scores * 50, 9)), 49).astype(int)
+        found, counts = np.unique(steps, return_counts=True)
+        data = [
+            [at / 50, (at + 1) / 50, int(count), f"{at / 50:.2f}"]
+            for at, count in zip(found.tolist(), counts, strict=True)
+        ]
+        spec = {"kind": "histogram", "x": report["measure"], "y": "pairs", "data": data}
+        drawn = plot(
+            "How alike the pairs are",
+            spec,
+            [f"{report['measure']}, from", "pairs"],
+            [(row[3], f"{row[2]:,}") for row in data],
+        )
+        page.add("similarity", "How alike the pairs are", drawn)
+    return page
+
+
+def _interval(told: dict[str, float | None]) -> str:
+    if told["estimate"] is None:
+        return "–"
+    return f"{told['estimate']:.3f} ({number(told['low'])}–{number(told['high'])})"
+
+
+def _footer() -> Html:
+    return html([f"neardup {VERSION}. ", element("span", "This file loads nothing from anywhere.")])
