@@ -29,7 +29,8 @@ LAYERS = [
     {"sinks"},
     {"graph"},
     {"engines"},
-    {"results"},
+    {"results", "tables"},
+    {"revision"},
     {"comparison"},
     {"report"},
     {"job"},
@@ -48,7 +49,8 @@ LEAF = "testing"
 LEAF_MAY_IMPORT = {"errors", LEAF}
 #: Libraries of the extras, imported where they are needed and behind a helpful error.
 OPTIONAL = {
-    "duckdb", "fastapi", "matplotlib", "pandas", "playwright", "polars", "pyspark", "sklearn", "uvicorn",
+    "duckdb", "fastapi", "jinja2", "markupsafe", "matplotlib", "pandas", "playwright", "polars", "pyspark",
+    "sklearn", "starlette", "uvicorn",
 }  # fmt: skip
 
 MODULES = sorted(ROOT.rglob("*.py"))

@@ -25,7 +25,7 @@ _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *
 #: Verbs in the order in which ``--help`` teaches them.
 VERBS = (
     "dedup", "show", "report", "explain", "certify", "compare", "tokens", "detectors", "plan", "statistics",
-    "evaluate", "demo", "completion",
+    "evaluate", "ui", "judge", "demo", "completion",
 )  # fmt: skip
 
 

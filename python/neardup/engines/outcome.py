@@ -67,6 +67,7 @@ REASONS: Final = {
     "short": "stays: too few tokens to be compared, and none identical before it",
     "identical": "goes: the same tokens as the page kept instead",
     "near-duplicate": "goes: accepted against the page kept instead",
+    "rejected": "stays: a person said that its cluster is none",
 }
 
 
@@ -141,7 +142,7 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
     tokens = collection.column("tokens").to_numpy()
     removed = remove(matches.order, matches.identity, cluster, (matches.a, matches.b, matches.score), settings.removal)
     kept = removed.instead == rows
-    reason = _reasons(kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens)
+    reason = page_reasons(kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens)
 
     def page_groups() -> Iterator[pa.Table]:
         start = 0
@@ -236,7 +237,7 @@ def _pairs_table(ids: pa.Array, matches: Matches, tree: npt.NDArray[np.bool_], h
     )
 
 
-def _reasons(
+def page_reasons(
     kept: npt.NDArray[np.bool_],
     instead: npt.NDArray[np.uint32],
     identical: npt.NDArray[np.bool_],
@@ -244,6 +245,7 @@ def _reasons(
     tokens: npt.NDArray[np.int64],
     min_tokens: int,
 ) -> npt.NDArray[np.int8]:
+    """For each page the place of its reason in ``REASONS``."""
     stands_for = np.bincount(instead, minlength=len(kept))
     names = list(REASONS)
     conditions = {

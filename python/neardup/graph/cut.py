@@ -1,0 +1,169 @@
+"""A run's graph cut at a higher threshold, or without some pairs: clusters and removals, no fingerprint computed again.
+
+The maximum-similarity spanning forest has, at every threshold above the lowest score in it, the same connected
+components as the whole graph, so the pairs marked ``tree`` are enough to say which clusters a threshold gives, exactly.
+Once single pairs are taken out that is no longer so, and all pairs that are held are used. What stays is decided by
+direct removal over the held pairs, pages that stayed before being preferred: at the run's own threshold that gives the
+run's own decisions again. Where only the forest is held (``complete`` is false) fewer pages may go than could, never
+others. Cost: O(pages + pairs), for a million pages a few tenths of a second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup import _native
+from neardup.graph.removal import Removal, remove
+
+Rows = npt.NDArray[np.uint32]
+Flags = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a run found, in numbers: pages by row, pairs by the rows of their identity sets' first members."""
+
+    #: The first page with the same tokens.
+    identity: Rows
+    #: Each page's site as a number, negative where it has none.
+    site: npt.NDArray[np.int32]
+    kept: Flags
+    a: Rows
+    b: Rows
+    score: Numbers
+    tree: Flags
+    #: Whether all accepted pairs are here.
+    complete: bool
+    removal: Removal = "direct"
+
+    @property
+    def pages(self) -> int:
+        return len(self.identity)
+
+    @property
+    def floor(self) -> float:
+        """The lowest score: below it nothing is known."""
+        return float(self.score.min()) if len(self.score) else 0.0
+
+    def without(self, pairs: Flags) -> Shape:
+        """The same without some pairs; the forest is that of what is left."""
+        left = ~pairs
+        a, b, score = self.a[left], self.b[left], self.score[left]
+        tree = _native.spanning_forest(self.pages, a, b, score)
+        return replace(self, a=a, b=b, score=score, tree=tree)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The clusters at one threshold; arrays by cluster are of those of two pages or more, in input order."""
+
+    shape: Shape
+    threshold: float
+    #: For each page the first page of its cluster.
+    cluster: Rows
+    #: Rows that were chosen to stay before all others.
+    preferred: Rows = field(default_factory=lambda: np.empty(0, np.uint32))
+
+    @cached_property
+    def _all_sizes(self) -> Whole:
+        return np.bincount(self.cluster, minlength=self.shape.pages)
+
+    @cached_property
+    def first(self) -> Whole:
+        """The first page of each cluster."""
+        return np.flatnonzero(self._all_sizes >= 2)
+
+    @cached_property
+    def size(self) -> Whole:
+        return self._all_sizes[self.first]
+
+    @cached_property
+    def _held(self) -> Flags:
+        held: Flags = self.shape.score >= self.threshold
+        return held
+
+    @cached_property
+    def cohesion(self) -> Numbers:
+        """The share of all pairs of identity sets that are held."""
+        shape = self.shape
+        is_first = shape.identity == np.arange(shape.pages)
+        sets = np.bincount(self.cluster[is_first], minlength=shape.pages)[self.first]
+        pairs = np.bincount(self.cluster[shape.a[self._held]], minlength=shape.pages)[self.first]
+        possible = sets * (sets - 1) / 2
+        return np.where(possible > 0, pairs / np.maximum(possible, 1), 1.0)
+
+    @cached_property
+    def sites(self) -> Whole:
+        """How many different known sites a cluster is on."""
+        known = (self.shape.site >= 0) & (self._all_sizes[self.cluster] >= 2)
+        both = self.cluster[known].astype(np.int64) * (int(self.shape.site.max(initial=0)) + 1) + self.shape.site[known]
+        of_cluster = np.unique(both) // (int(self.shape.site.max(initial=0)) + 1)
+        return np.bincount(of_cluster, minlength=self.shape.pages)[self.first]
+
+    @cached_property
+    def instead(self) -> Rows:
+        """For each page the page that stays in its place, itself if it stays."""
+        shape = self.shape
+        held = self._held
+        order = np.argsort(~shape.kept, kind="stable").astype(np.uint32)
+        if len(self.preferred):
+            order = np.concatenate([self.preferred, order[~np.isin(order, self.preferred)]])
+        pairs = shape.a[held], shape.b[held], shape.score[held]
+        return remove(order, shape.identity, self.cluster, pairs, shape.removal).instead
+
+    @cached_property
+    def kept(self) -> Flags:
+        kept: Flags = self.instead == np.arange(self.shape.pages)
+        return kept
+
+    @cached_property
+    def kept_count(self) -> Whole:
+        """How many pages of each cluster stay."""
+        return np.bincount(self.cluster[self.kept], minlength=self.shape.pages)[self.first]
+
+    def members(self, first: int) -> Whole:
+        """The rows of a cluster."""
+        return np.flatnonzero(self.cluster == first)
+
+    def pairs_of(self, first: int) -> Whole:
+        """The places of a cluster's held pairs."""
+        return np.flatnonzero(self._held & (self.cluster[self.shape.a] == first))
+
+
+def cut(shape: Shape, threshold: float = 0.0, preferred: Rows | None = None) -> Cut:
+    """The clusters of the pairs whose score reaches a threshold.
+
+    >>> rows = lambda *values: np.array(values, np.uint32)
+    >>> chain = Shape(rows(0, 1, 2), np.zeros(3, np.int32), np.array([True, False, True]), rows(0, 1), rows(1, 2),
+    ...               np.array([0.9, 0.8]), np.array([True, True]), True)
+    >>> cut(chain).size.tolist(), cut(chain, 0.85).size.tolist(), cut(chain).kept.tolist()
+    ([3], [2], [True, False, True])
+    """
+    held = shape.tree & (shape.score >= threshold)
+    rows = np.arange(shape.pages, dtype=np.uint32)
+    cluster = _native.components(
+        shape.pages, np.concatenate([shape.a[held], shape.identity]), np.concatenate([shape.b[held], rows])
+    )
+    return Cut(shape, threshold, cluster, np.empty(0, np.uint32) if preferred is None else preferred)
+
+
+def steps(shape: Shape, most: int = 200) -> Numbers:
+    """Thresholds worth trying: all scores there are, or ``most`` of them where they are many.
+
+    >>> rows, scores = np.zeros(3, np.uint32), np.array([0.8, 0.9, 0.8])
+    >>> steps(Shape(rows, rows.astype(np.int32), rows > 0, rows, rows, scores, rows > 0, True)).tolist()
+    [0.8, 0.9]
+    """
+    scores = np.unique(shape.score)
+    if len(scores) <= most:
+        return scores
+    # Half of them where pairs are, half evenly: a slider that moves should change something, and also get along.
+    by_pairs = np.quantile(shape.score, np.linspace(0, 1, most // 2), method="higher")
+    evenly = np.linspace(scores[0], scores[-1], most - most // 2)
+    return np.unique(scores[np.minimum(np.searchsorted(scores, np.concatenate([by_pairs, evenly])), len(scores) - 1)])
