@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from neardup.detectors import Detector, parse, plan
     from neardup.engines import Settings
     from neardup.job import dedup, find_duplicates, statistics_of
+    from neardup.report.explain import explain
     from neardup.results import Result, open_result
     from neardup.sources import Fields
     from neardup.text import Reading, terms
@@ -28,6 +29,7 @@ _HOMES = {
     "Result": "neardup.results",
     "Settings": "neardup.engines",
     "dedup": "neardup.job",
+    "explain": "neardup.report.explain",
     "find_duplicates": "neardup.job",
     "open_result": "neardup.results",
     "parse": "neardup.detectors",
@@ -44,6 +46,7 @@ __all__ = [
     "Settings",
     "__version__",
     "dedup",
+    "explain",
     "find_duplicates",
     "open_result",
     "parse",

@@ -21,6 +21,7 @@ __all__ = [
     "WarcPages",
     "WarcReader",
     "agreeing_bits",
+    "align",
     "all_pairs",
     "anchored_windows",
     "bag_names",
@@ -251,6 +252,7 @@ def jaccard(
 def term_difference(
     tokens: pa.LargeListArray, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.uint64]: ...
+def align(tokens: pa.LargeListArray, a: int, b: int) -> npt.NDArray[np.uint32]: ...
 def components(pages: int, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]: ...
 def spanning_forest(
     pages: int, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32], score: npt.NDArray[np.float64]

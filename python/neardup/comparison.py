@@ -21,6 +21,8 @@ from neardup.text import read
 USUAL = ("broder", "charikar", "combined", "exact", "minhash", "site-aware")
 #: Shingle lengths at which Jaccard similarity is told.
 LENGTHS = (1, 2, 3, 5, 8)
+#: Tokens of one page times tokens of the other up to which their term difference is counted: some seconds.
+_MOST_CELLS = 1 << 37
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,9 @@ class Comparison:
     jaccard: dict[int, float]
     #: Share of each page's 5-token shingles that the other has too.
     containment: tuple[float, float] | None
-    #: Tokens without a counterpart, both ways; a replaced token counts 2.
-    term_difference: int
+    #: Tokens without a counterpart, both ways; a replaced token counts 2. None where both pages are so long that
+    #: counting would take minutes.
+    term_difference: int | None
     #: By detector: whether it takes the two for duplicates.
     decisions: dict[str, bool]
 
@@ -92,7 +95,9 @@ def compare_batch(
         c_similarity=int(_native.agreeing_bits(Projection().compute(tokens), first, second)[0]) if both else None,
         jaccard={k: float(_native.jaccard(sets[k], first, second)[0]) for k in LENGTHS},
         containment=_containment(sets[5]) if both else None,
-        term_difference=int(_native.term_difference(tokens, first, second)[0]),
+        term_difference=(
+            int(_native.term_difference(tokens, first, second)[0]) if lengths[0] * lengths[1] <= _MOST_CELLS else None
+        ),
         decisions={str(judge): _accepts(judge, pages, settings) for judge in chosen},
     )  # fmt: skip
 

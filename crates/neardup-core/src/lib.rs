@@ -8,10 +8,12 @@
 //! share a key ([`prefix`] chooses few) are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that
 //! very many pages share are resolved apart ([`hot`], [`screen`]). [`postings`] is the chunk index, to be asked page by
 //! page. Accepted pairs make clusters ([`components`], [`diameter`]) and decide what goes ([`removal`]). What measures all
-//! this is exact: [`allpairs`], [`partners`], [`cosine`]. The study of a collection compares pages in steps ([`steps`],
-//! [`growing`]) and looks at the graph of their links ([`web_graph`]). [`format`] holds every constant that two runs must share to be
+//! this is exact: [`allpairs`], [`partners`], [`cosine`]. What shows two pages to a person: [`align`]. The study of a
+//! collection compares pages in steps ([`steps`], [`growing`]) and looks at the graph of their links ([`web_graph`]).
+//! [`format`] holds every constant that two runs must share to be
 //! comparable.
 
+pub mod align;
 pub mod allpairs;
 pub mod ascii;
 pub mod batch;

@@ -43,7 +43,7 @@ mod _native {
     use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms, url_hashes};
     #[pymodule_export]
     use crate::pairs::{
-        agreeing_bits, components, diameters, direct_removal, equal_columns, identity_sets, jaccard,
+        agreeing_bits, align, components, diameters, direct_removal, equal_columns, identity_sets, jaccard,
         spanning_forest, term_difference,
     };
     #[pymodule_export]

@@ -1,8 +1,10 @@
 //! Pairs to similarities, clusters and removals.
 
 use neardup_core::verify::{AgreeingBits, EqualColumns};
-use neardup_core::{components as core_components, diameter, difference, hash, ordered, removal};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use neardup_core::{
+    align as core_align, components as core_components, diameter, difference, hash, ordered, removal,
+};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
@@ -101,6 +103,21 @@ pub fn term_difference<'py>(
         pairs.par_iter().map(|&(a, b)| difference::term_difference(of(a), of(b)) as u64).collect::<Vec<_>>()
     });
     Ok(differences.into_pyarray(py))
+}
+
+/// Where two token lists differ: a row for each hunk, with its start and end in A and in B.
+#[pyfunction]
+pub fn align<'py>(py: Python<'py>, tokens: PyArray, a: u32, b: u32) -> PyResult<Bound<'py, PyArray2<u32>>> {
+    let tokens = TokenLists::new(&tokens)?;
+    let lists = tokens.lists();
+    edges(lists.len(), &[a], &[b])?;
+    let (a, b) = (lists.get(a as usize), lists.get(b as usize));
+    if a.len().max(b.len()) > i32::MAX as usize {
+        return Err(PyValueError::new_err("token lists too long to be aligned"));
+    }
+    let hunks = detached(py, || core_align::align(a, b));
+    let flat: Vec<u32> = hunks.iter().flat_map(|hunk| [hunk.a.0, hunk.a.1, hunk.b.0, hunk.b.1]).collect();
+    flat.into_pyarray(py).reshape([hunks.len(), 4])
 }
 
 /// For each page the first page of its component.

@@ -95,7 +95,7 @@ def _print(found: Comparison, a: str, b: str) -> None:
         line(f"Jaccard, {k}-token shingles" if k > 1 else "Jaccard, tokens", f"{value:.4f}")
     if found.containment is not None:
         line("containment", f"{found.containment[0]:.4f} of A in B, {found.containment[1]:.4f} of B in A")
-    line("term difference", f"{found.term_difference:,}")
+    line("term difference", "–" if found.term_difference is None else f"{found.term_difference:,}")
     click.echo()
     for detector, accepted in found.decisions.items():
         word = click.style("duplicates", fg="green") if accepted else "different"

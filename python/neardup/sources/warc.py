@@ -87,13 +87,14 @@ class WarcFile:
             counted = 0
             while (taken_pages := records.next_pages(BATCH_BYTES, _CHUNK_RECORDS, BODY_BYTES)) is not None:
                 taken, pages = taken_pages
-                yield Chunk(taken - counted, partial(_load, self.place, pages))
+                yield Chunk(taken - counted, partial(load, self.place, pages))
                 counted = taken
             if unpacked.taken > counted:
                 yield only_skipped(unpacked.taken - counted)  # nothing but what fills up the file
 
 
-def _load(place: Place, pages: _native.WarcPages) -> Loaded:
+def load(place: Place, pages: _native.WarcPages) -> Loaded:
+    """The pages among the records that the kernel took off an archive."""
     columns, asides, ignored, redirects = pages.take()
     counts = Counter(dict(ignored))
     skipped: list[Skipped] = []

@@ -1,0 +1,343 @@
+"""Two pages of a run explained: what differs, how alike they are, what each detector says, what became of them.
+
+One object holds everything that is to be shown, ready for a terminal, a browser, or JSON: it is made here and shown
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import _native
+from neardup.comparison import USUAL, Comparison, compare_batch
+from neardup.detectors import Detector, parse
+from neardup.engines import Settings
+from neardup.errors import InputError
+from neardup.fingerprints import CollectionStatistics
+from neardup.report.boilerplate import RULE, boilerplate, site_samples
+from neardup.report.kinds import Kind, Page, kind_of
+from neardup.report.paths import PairGraph
+from neardup.report.run_pages import RunPages, together
+from neardup.report.verdicts import RuleVerdict, Verdict, distance, verdict_of
+from neardup.results import Result
+from neardup.sources.memory import texts
+from neardup.text import read, term_lists
+
+#: Of longer pages the beginning is aligned.
+MOST_TERMS: Final = 200_000
+
+Relation = Literal["same page", "identical", "paired", "connected", "apart", "not of a run"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two pages: what the run says of it, its terms, and which of them its site repeats."""
+
+    id: str
+    url: str | None
+    site: str | None
+    title: str | None
+    #: The columns of ``pages.parquet`` where the page is of a run.
+    record: dict[str, Any] | None
+    terms: list[str] = field(repr=False)
+    #: One for each term; None where too few other pages of the site are known.
+    boilerplate: npt.NDArray[np.bool_] | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One pair on a path, as ``pairs.parquet`` has it."""
+
+    a: str
+    b: str
+    score: float
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """For a page that goes: the page kept instead, and the pairs that tie it to that one (none if identical)."""
+
+    page: str
+    kept_instead: str
+    reason: str
+    path: list[Step]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Everything there is to say of two pages."""
+
+    sides: tuple[Side, Side]
+    comparison: Comparison
+    #: Where the terms differ: rows of start and end in A, start and end in B; between them the two are equal.
+    hunks: npt.NDArray[np.uint32] = field(repr=False)
+    kind: Kind
+    #: The run's own detector first.
+    verdicts: list[Verdict]
+    relation: Relation
+    #: Why the run joined the two, or what kept them apart, in sentences.
+    because: list[str]
+    #: The accepted pairs from A to B where they are in one cluster.
+    path: list[Step]
+    fates: list[Fate]
+
+    @cached_property
+    def unmatched(self) -> int:
+        """Terms without a counterpart in this alignment."""
+        return int((self.hunks[:, 1] - self.hunks[:, 0]).sum() + (self.hunks[:, 3] - self.hunks[:, 2]).sum())
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        told: dict[str, Any] = {
+            "pages": [
+                {name: getattr(side, name) for name in ("id", "url", "site", "title", "record", "terms")}
+                | {"boilerplate": None if side.boilerplate is None else _ranges(side.boilerplate)}
+                for side in self.sides
+            ],
+            "boilerplate_rule": RULE,
+            "comparison": asdict(self.comparison),
+            "hunks": self.hunks.tolist(),
+            "kind": asdict(self.kind),
+            "verdicts": [_verdict_json(verdict) for verdict in self.verdicts],
+            "relation": self.relation,
+            "because": self.because,
+            "path": [asdict(step) for step in self.path],
+            "fates": [asdict(fate) for fate in self.fates],
+        }
+        return told
+
+
+def explain(
+    run: str | os.PathLike[str] | Result | RunPages,
+    a: str | int,
+    b: str | int,
+    *,
+    judges: Sequence[str | Detector] | None = None,
+) -> Explanation:
+    """Explains two pages of a run, each named by its id, its URL or its row.
+
+    ``judges`` are the detectors that are asked beside the run's own; the usual ones unless others are named.
+
+    >>> import json, pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> text = "the same words stand here in both of these pages and you are visitor number "
+    >>> lines = [{"id": name, "text": text + number} for name, number in (("a", "1207"), ("b", "1388"))]
+    >>> _ = (folder / "pages.jsonl").write_text("".join(json.dumps(line) + chr(10) for line in lines))
+    >>> from neardup import dedup
+    >>> _ = dedup(folder / "pages.jsonl", folder / "out", detector="minhash(threshold=0.5)")
+    >>> told = explain(folder / "out", "a", "b")
+    >>> told.kind.name, told.relation, told.fates[0].kept_instead
+    ('visitor count', 'paired', 'a')
+    """
+    pages = run if isinstance(run, RunPages) else RunPages(run)
+    records = pages.at([pages.row_of(a), pages.row_of(b)])
+    batch = together([page for page in pages.texts(records) if page is not None])
+    detector = parse(pages.report["detector"])
+    chosen = [detector, *(judge for name in judges or USUAL if (judge := parse(name)) != detector)]
+    names = [(record["id"], record["url"]) for record in records]
+    looked = _look(
+        batch, pages.settings, chosen, names, records, site_samples(pages, records), _same_site(pages, records)
+    )
+    for record, found in zip(records, looked.comparison.tokens, strict=True):
+        if record["tokens"] != found:
+            raise InputError(
+                f"the page {record['id']!r} is not what the run read: {found:,} tokens, then {record['tokens']:,}",
+                where=record["source"],
+                hint="the input has changed since; run dedup again",
+            )
+    return _in_the_run(looked, pages, records)
+
+
+def explain_pages(
+    a: str | Mapping[str, Any],
+    b: str | Mapping[str, Any],
+    *,
+    settings: Settings | None = None,
+    judges: Sequence[str | Detector] | None = None,
+) -> Explanation:
+    """Explains two pages that are not of a run, given as text or as mappings (``html`` or ``text``, ``url``, ``id``).
+
+    >>> told = explain_pages("one two three four five six seven eight", "one two three four five six seven nine")
+    >>> told.relation, told.hunks.tolist(), told.comparison.term_difference
+    ('not of a run', [[7, 8, 7, 8]], 2)
+    """
+    batch = texts([a, b]).batches[0]
+    names = [(row["id"] or letter, row["url"]) for row, letter in zip(batch.to_pylist(), "AB", strict=True)]
+    chosen = [parse(judge) for judge in judges or USUAL]
+    return _look(batch, settings or Settings(), chosen, names, [None, None], [[], []], None)
+
+
+def _look(
+    batch: pa.RecordBatch,
+    settings: Settings,
+    judges: Sequence[Detector],
+    names: Sequence[tuple[str, str | None]],
+    records: Sequence[dict[str, Any] | None],
+    samples: Sequence[Sequence[npt.NDArray[np.uint64]]],
+    same_site: bool | None,
+) -> Explanation:
+    """All that the two pages tell by themselves."""
+    statistics = CollectionStatistics.load(settings.statistics) if settings.statistics else None
+    found = read(batch, settings.reading)
+    comparison = compare_batch(batch, settings=settings, judges=["exact"])
+    near = comparison.same_site if same_site is None else same_site
+    verdicts = [
+        verdict_of(
+            judge, batch, found.tokens, same_site=near, identical=comparison.identical,
+            min_tokens=settings.reading.min_tokens, statistics=statistics,
+        )
+        or Verdict(str(judge), False, [], "needs statistics of the collection (--statistics): not asked")
+        for judge in judges
+    ]  # fmt: skip
+    terms = term_lists(batch)
+    lists = [terms[at].values[:MOST_TERMS].to_pylist() for at in (0, 1)]
+    tokens = [found.tokens[at].values.to_numpy()[:MOST_TERMS] for at in (0, 1)]
+    sides, looks = [], []
+    for at, (name, url) in enumerate(names):
+        mask = boilerplate(tokens[at], samples[at])
+        row = batch.slice(at, 1).to_pylist()[0]
+        title, site = comparison.titles[at], comparison.sites[at]
+        sides.append(Side(name, url, site, title, records[at], lists[at], mask))
+        looks.append(Page(row["content"], row["html"], row["charset"], url, site, title, lists[at], mask))
+    cut = pa.LargeListArray.from_arrays(
+        pa.array([0, len(tokens[0]), len(tokens[0]) + len(tokens[1])], pa.int64()), pa.array(np.concatenate(tokens))
+    )
+    return Explanation(
+        sides=(sides[0], sides[1]),
+        comparison=comparison,
+        hunks=_native.align(cut, 0, 1),
+        kind=kind_of(looks[0], looks[1]),
+        verdicts=verdicts,
+        relation="not of a run",
+        because=[],
+        path=[],
+        fates=[],
+    )
+
+
+def _in_the_run(looked: Explanation, run: RunPages, records: list[dict[str, Any]]) -> Explanation:
+    """The same with what became of the two."""
+    first, second = records
+    graph = _graph(run)
+    heads = [run.row_of(record["identity"]) for record in records]
+    path: list[dict[str, Any]] | None = None
+    relation: Relation
+    if first["row"] == second["row"]:
+        relation = "same page"
+    elif first["identity"] == second["identity"] and first["tokens"]:
+        relation = "identical"
+    elif first["cluster"] == second["cluster"]:
+        path = graph.path(heads[0], heads[1])
+        relation = "paired" if path is not None and len(path) == 1 else "connected"
+    else:
+        relation = "apart"
+    own = looked.verdicts[0]
+    return Explanation(
+        sides=looked.sides,
+        comparison=looked.comparison,
+        hunks=looked.hunks,
+        kind=looked.kind,
+        verdicts=looked.verdicts,
+        relation=relation,
+        because=_because(relation, own, path, records, run),
+        path=_steps(path),
+        fates=[_fate(record, run, graph) for record in records if not record["kept"]],
+    )
+
+
+def _graph(run: RunPages) -> PairGraph:
+    """The run's pairs, made into a graph once for every explanation of it."""
+    if "_graph" not in vars(run):
+        vars(run)["_graph"] = PairGraph(run.result.pairs)
+    made: PairGraph = vars(run)["_graph"]
+    return made
+
+
+def _because(
+    relation: Relation,
+    own: Verdict,
+    path: list[dict[str, Any]] | None,
+    records: list[dict[str, Any]],
+    run: RunPages,
+) -> list[str]:
+    if relation == "same page":
+        return ["A and B are the same page of the input."]
+    if relation == "identical":
+        return ["They have the same tokens: one identity set, joined whatever the detector."]
+    said = []
+    if relation == "paired":
+        said.append(f"{own.detector} accepted the two as a pair.")
+    elif relation == "connected":
+        between = f"; {len(path)} pairs lead from one to the other" if path else ""
+        said.append(f"They are in one cluster without being a pair themselves{between}.")
+    else:
+        said.append("They are in different clusters: no accepted pairs lead from one to the other.")
+    if own.note:
+        said.append(own.note[0].upper() + own.note[1:] + ".")
+    said += [f"Rule {rule.rule}: {rule_in_words(rule)}." for rule in own.rules]
+    if own.accepted and relation in ("connected", "apart"):
+        held = run.report["pairs"]["held"]
+        said.append(
+            "By themselves the two would be accepted; the run did not compare them, for their keys are shared by very "
+            f"many pages, or did not hold the pair (pairs held: {held})."
+        )
+    return said
+
+
+def rule_in_words(rule: RuleVerdict) -> str:
+    """Which keys the two share under a rule, and how far they are from its threshold."""
+    if not rule.speaks:
+        return f"it speaks of pairs on {'one site' if rule.predicate == 'same-site' else 'different sites'} only"
+    met = (
+        f"the two share {rule.shared_keys:,} of {rule.all_keys:,} {rule.keys}"
+        if rule.shared_keys
+        else f"the two share none of {rule.all_keys:,} {rule.keys}, so they were never compared"
+    )
+    return f"{met}; {distance(rule)}"
+
+
+def _verdict_json(verdict: Verdict) -> dict[str, Any]:
+    rules = [
+        asdict(rule) | {"margin": rule.margin, "accepted": rule.accepted, "in_words": rule_in_words(rule)}
+        for rule in verdict.rules
+    ]
+    return asdict(verdict) | {"rules": rules}
+
+
+def _steps(path: list[dict[str, Any]] | None) -> list[Step]:
+    return [Step(pair["a"], pair["b"], pair["score"], pair["rule"]) for pair in path or []]
+
+
+def _fate(record: dict[str, Any], run: RunPages, graph: PairGraph) -> Fate:
+    instead = run.at([run.row_of(record["kept_instead"])])[0]
+    ends = [run.row_of(page["identity"]) for page in (record, instead)]
+    return Fate(record["id"], instead["id"], record["reason"], _steps(graph.path(ends[0], ends[1])))
+
+
+def _same_site(run: RunPages, records: list[dict[str, Any]]) -> bool:
+    """As the run sees it: of an identity set the sites of all its members count."""
+    sites = []
+    for record in records:
+        members = pc.equal(run.column("identity"), record["identity"])
+        sites.append(set(pc.unique(run.column("site").filter(members)).to_pylist()) - {None})
+    return not sites[0].isdisjoint(sites[1])
+
+
+def _ranges(mask: npt.NDArray[np.bool_]) -> list[list[int]]:
+    """Where a mask is set, as starts and ends.
+
+    >>> _ranges(np.array([False, True, True, False, True]))
+    [[1, 3], [4, 5]]
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return edges.reshape(-1, 2).tolist()

@@ -1,0 +1,153 @@
+"""The pages of a run, found by id, URL or row, and their texts, read again from where they came.
+
+Nothing is loaded that was not asked for: a record takes one row group of ``pages.parquet``, a name one column. Columns
+stay loaded as long as the object lives, so whoever explains many pairs of a run holds on to one. Texts come from the
+store (``--store``), else from the input by offset and length, else by reading the input from its beginning.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from neardup.engines import Settings
+from neardup.errors import InputError, UsageError
+from neardup.page import PAGES
+from neardup.results import Opened, Result, open_result
+from neardup.sinks.store import FILE, read_store
+from neardup.sources import Fields, Inputs
+from neardup.sources.again import Where, read_again
+from neardup.text import Reading
+
+
+class RunPages:
+    """A run's pages by name and by row.
+
+    >>> RunPages("no-such-folder")
+    Traceback (most recent call last):
+    neardup.errors.InputError: not a result folder (no-such-folder): it has no run.json; give the --out of a dedup run
+    """
+
+    def __init__(self, run: str | os.PathLike[str] | Result) -> None:
+        self.result = run if isinstance(run, Result) else open_result(run)
+        self._columns: dict[str, pa.ChunkedArray] = {}
+        self._path = None if self.result.folder is None else self.result.folder / "pages.parquet"
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What ``run.json`` says."""
+        return self.result.report
+
+    @cached_property
+    def settings(self) -> Settings:
+        """How the run read its pages, for whatever looks at them again."""
+        told = self.report["settings"]
+        return Settings(reading=Reading(**told["reading"]), statistics=told.get("statistics"))
+
+    def __len__(self) -> int:
+        return int(self.report["counts"]["pages"])
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """A column of ``pages.parquet``."""
+        if name not in self._columns:
+            if self._path is None:
+                self._columns[name] = self.result.pages.column(name)
+            else:
+                with open(self._path, "rb") as raw, pq.ParquetFile(raw) as file:
+                    self._columns[name] = file.read(columns=[name]).column(0)
+        return self._columns[name]
+
+    def row_of(self, page: str | int) -> int:
+        """The row of a page named by its id, its URL, or its row (a number, or text like ``row 17``)."""
+        if isinstance(page, int):
+            row = page
+        else:
+            row = pc.index(self.column("id"), page).as_py()
+            if row < 0:
+                row = pc.index(self.column("url"), page).as_py()
+            if row < 0 and page.startswith("row ") and page[4:].isdecimal():
+                row = int(page[4:])
+            if row < 0:
+                raise InputError(
+                    f"no page has the id or URL {page!r}", where=self._name, hint="a page may be named 'row 17' too"
+                )
+        if not 0 <= row < len(self):
+            raise InputError(f"no page has the row {row}", where=self._name, hint=f"it has {len(self):,} pages")
+        return row
+
+    def at(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+        """The records of these rows, as ``pages.parquet`` has them, in the order asked for."""
+        if not rows:
+            return []
+        if self._path is None:
+            taken: list[dict[str, Any]] = self.result.pages.take(list(rows)).to_pylist()
+            return taken
+        with open(self._path, "rb") as raw, pq.ParquetFile(raw) as file:
+            ends = np.cumsum([0, *(file.metadata.row_group(n).num_rows for n in range(file.num_row_groups))])
+            group_of = {row: int(np.searchsorted(ends, row, "right")) - 1 for row in rows}
+            found: dict[int, dict[str, Any]] = {}
+            for group in sorted(set(group_of.values())):
+                table = file.read_row_group(group, use_threads=False)
+                wanted = [row for row in group_of if group_of[row] == group]
+                taken = table.take([row - int(ends[group]) for row in wanted]).to_pylist()
+                found |= dict(zip(wanted, taken, strict=True))
+        return [found[row] for row in rows]
+
+    @property
+    def _name(self) -> str:
+        return str(self.result.folder or "the run")
+
+    def texts(self, records: Sequence[dict[str, Any]], *, patient: bool = True) -> list[pa.RecordBatch | None]:
+        """The pages of these records as batches of one; None, without ``patient``, where the whole input would have to
+        be read for one. Raises ``InputError`` where the input cannot be read again.
+        """
+        if self.result.folder is not None and (store := self.result.folder / FILE).exists():
+            pages = read_store(store, [record["row"] for record in records])
+            return [pages.slice(at, 1) for at in range(len(records))]
+        told = self.report["input"]
+        opened = Opened(**(told | {"fields": Fields(**told["fields"])}))
+        if not opened.paths or "-" in opened.paths:
+            raise InputError(
+                "the input of this run cannot be read again",
+                where=self._name,
+                hint="run dedup with --store to keep the texts of pages",
+            )
+        with opened.source() as source:
+            return texts_from(source, records, patient=patient)
+
+
+def texts_from(source: Inputs, records: Sequence[dict[str, Any]], *, patient: bool) -> list[pa.RecordBatch | None]:
+    """The pages of these records (with ``row``, ``source``, ``offset``, ``length``) from an input that is open."""
+    found = read_again(source, [Where(record["source"], record["offset"], record["length"]) for record in records])
+    missing = {record["row"]: at for at, record in enumerate(records) if found[at] is None}
+    if missing and patient:
+        before = 0
+        for chunk in source.chunks():
+            pages = chunk.load().pages
+            for row in [row for row in missing if before <= row < before + pages.num_rows]:
+                found[missing.pop(row)] = pages.slice(row - before, 1)
+            before += pages.num_rows
+            if not missing:
+                break
+        if missing:
+            raise InputError("the inputs have changed since the run: pages are missing", where=source.names()[0])
+    return found
+
+
+def together(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Batches of pages as one.
+
+    >>> from neardup.sources.memory import texts
+    >>> together([texts(["one"]).batches[0], texts(["two"]).batches[0]]).num_rows
+    2
+    """
+    if not batches:
+        raise UsageError("no pages were given")
+    return pa.concat_batches([batch.cast(PAGES) for batch in batches])

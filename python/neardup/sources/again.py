@@ -1,0 +1,87 @@
+"""Back to single pages of inputs that were read before, by the place that a result names: source, offset, length.
+
+A record of an archive, a line of JSONL and a page file can be read alone; rows of tables and whatever lies in one
+compressed stream cannot, and None is given for them. What is read goes through the same code as in a run, so the page
+is the same, byte for byte, unless the file has changed.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from neardup.errors import InputError
+from neardup.sources.base import PAGE_BYTES
+from neardup.sources.framing import reader
+from neardup.sources.inputs import Inputs
+from neardup.sources.jsonl import Block, JsonLines
+from neardup.sources.tree import PageFiles
+from neardup.sources.unpack import Unpacked
+from neardup.sources.warc import BODY_BYTES, WarcFile
+from neardup.sources.warc import load as load_records
+
+#: A stored record of more bytes is not read alone.
+_MOST_BYTES = PAGE_BYTES + (1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where a page was: the name of its source, and its stored bytes there."""
+
+    source: str
+    offset: int | None
+    length: int | None
+
+
+def read_again(inputs: Inputs, places: Sequence[Where]) -> list[pa.RecordBatch | None]:
+    """The pages at these places, each as a batch of one, or None where it cannot be read alone.
+
+    >>> import pathlib, tempfile
+    >>> from neardup.sources import open_inputs
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
+    >>> _ = file.write_text('{"id": "1", "text": "one"}' + chr(10) + '{"id": "2", "text": "two"}' + chr(10))
+    >>> with open_inputs([file]) as inputs:
+    ...     found = read_again(inputs, [Where(str(file), 27, 26)])
+    >>> found[0]["content"].to_pylist()
+    [b'two']
+    """
+    readers: dict[str, JsonLines | WarcFile | PageFiles] = {}
+    for file in inputs.files:
+        if isinstance(file, PageFiles):
+            readers |= {named.place.name: PageFiles([named], file.base_url) for named in file.files}
+        elif isinstance(file, JsonLines | WarcFile) and file.place.is_local:
+            readers[file.place.name] = file
+    return [_read(readers.get(where.source), where) for where in places]
+
+
+def _read(file: JsonLines | WarcFile | PageFiles | None, where: Where) -> pa.RecordBatch | None:
+    if isinstance(file, PageFiles):
+        return _single(next(iter(file.chunks())).load().pages)
+    if file is None or where.offset is None or where.length is None or not 0 < where.length <= _MOST_BYTES:
+        return None
+    try:
+        with file.place.open() as raw:
+            raw.seek(where.offset)
+            data = _exactly(raw, where.length)
+    except (OSError, InputError):
+        return None
+    if isinstance(file, JsonLines):
+        return _single(file.load(Block(len(data), data, 0, where.offset)).pages)
+    taken = reader(Unpacked(io.BytesIO(data))).next_pages(BODY_BYTES, 2, BODY_BYTES)
+    return None if taken is None else _single(load_records(file.place, taken[1]).pages)
+
+
+def _exactly(raw: BinaryIO, length: int) -> bytes:
+    parts: list[bytes] = []
+    while length and (more := raw.read(length)):
+        parts.append(more)
+        length -= len(more)
+    return b"".join(parts)
+
+
+def _single(pages: pa.RecordBatch) -> pa.RecordBatch | None:
+    return pages if pages.num_rows == 1 else None
