@@ -84,8 +84,9 @@ def commands() -> str:
     for verb in VERBS:
         command = verb_of(context, verb)
         parts.append(command_section(verb, command))
-        if isinstance(command, click.Group):
-            for name, part in sorted(command.commands.items()):
+        # Groups, and commands that have a second form, have others in them.
+        if others := getattr(command, "commands", {}):
+            for name, part in sorted(others.items()):
                 if not part.help or not part.short_help:
                     raise Undocumented(f"the verb '{verb} {name}' has no help")
                 parts.append(command_section(f"{verb} {name}", part))

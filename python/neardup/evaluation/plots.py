@@ -55,13 +55,6 @@ def require_plots() -> None:
 
 def draw_plot(plot: Plot, path: Path) -> None:
     """Writes a plot as an SVG file."""
-    drawn = plot_svg(plot)
-    with replacing(path) as file:
-        file.write(drawn.encode())
-
-
-def plot_svg(plot: Plot) -> str:
-    """A plot as the text of an SVG file."""
     require_plots()
     many = len(plot.lines) > _FEW
     with _svg_figure(_WIDE if many else _SIZE) as (figure, axes):
@@ -89,7 +82,8 @@ def plot_svg(plot: Plot) -> str:
         drawn = io.StringIO()
         figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
     lines = (line.rstrip() for line in drawn.getvalue().splitlines())  # the library leaves spaces at line ends
-    return "\n".join(lines) + "\n"
+    with replacing(path) as file:
+        file.write(("\n".join(lines) + "\n").encode())
 
 
 def _in_view(lines: Sequence[Line]) -> list[Line]:

@@ -1,10 +1,10 @@
 """Two crawls of one web: which clusters of duplicates are stable, born, dead, merged or split.
 
 Pages are the same if they have the same URL (those without one, the same id). A cluster of the one study and a cluster
-of the other belong together if they share a page. Both belonging to no other: *stable*, and *unchanged* if they also have
-the same pages. A cluster of the second that several of the first went into is *merged*; one of the first that went into
-several is *split*; one that belongs to none is *born*, or *dead*: its pages are gone, or are no longer alike, and both
-are told apart.
+of the other belong together if they share a page. Both belonging to no other: *stable*, and *unchanged* if they also
+have the same pages. A cluster of the second that several of the first went into is *merged*; one of the first that went
+into several is *split*; one that belongs to none is *born*, or *dead*: its pages are gone, or are no longer alike, and
+both are told apart.
 """
 
 from __future__ import annotations
@@ -101,7 +101,11 @@ def _shared(one: dict[str, Any], other: dict[str, Any]) -> pa.Table:
     """For clusters that share pages: how many."""
     second = other["members"].rename_columns(["key", "b"])
     joined = one["members"].rename_columns(["key", "a"]).join(second, "key", join_type="inner", use_threads=False)
-    return joined.group_by(["a", "b"], use_threads=False).aggregate([("key", "count")]).sort_by([("a", "ascending"), ("b", "ascending")])
+    return (
+        joined.group_by(["a", "b"], use_threads=False)
+        .aggregate([("key", "count")])
+        .sort_by([("a", "ascending"), ("b", "ascending")])
+    )
 
 
 def _groups(sides: list[dict[str, Any]], labels: Any, shared: pa.Table) -> pa.Table:

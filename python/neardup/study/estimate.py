@@ -5,8 +5,8 @@ is found if one of them is in that part, which among N pages of which s are in i
 π(c) = 1 − C(N − c, s) / C(N, s). Two ways from there to the totals:
 
 - **By chance** (no other collection needed): each cluster found stands for 1/π(c) clusters of its size (Horvitz and
-  Thompson 1952). Unbiased where clusters are found whole, as duplicates are. The interval has their variance,
-  Σ (1 − π)/π² · y² over the clusters found, and one more unseen cluster of two pages, so that "none was missed" is never
+  Thompson 1952). Unbiased where clusters are found whole, as duplicates are. The interval has their variance, Σ (1 −
+  π)/π² · y² over the clusters found, and one more unseen cluster of two pages, so that "none was missed" is never
   certain. Clusters of near-duplicates that hang together by chains are found piece by piece, and are underestimated.
 - **By another collection's growth** (the paper's way): what was found is taken for the percentage that the other
   collection had found after the same share of its steps. The interval has the chance above, how far the two growth

@@ -51,12 +51,14 @@ def read_links(path: str) -> Links:
     >>> len(found.target), found.unreadable
     (1, 1)
     """
-    place = Place(path)
+    place = Place.at(path)
     try:
         return _wat(place) if ".wat" in path.lower() else _table(place)
     except OSError as error:
         raise InputError(
-            f"the links cannot be read: {error.strerror or error}", where=path, hint="name a table of links, or a WAT file"
+            f"the links cannot be read: {error.strerror or error}",
+            where=path,
+            hint="name a table of links, or a WAT file",
         ) from None
 
 
@@ -88,7 +90,7 @@ def _columns(block: bytes) -> tuple[Hashes, Hashes]:
     """The first two columns of lines as hashes, of those lines that have two."""
     from pyarrow import csv
 
-    width = max(block[: _BLOCK].partition(b"\n")[0].count(b"\t"), 1) + 1
+    width = max(block[:_BLOCK].partition(b"\n")[0].count(b"\t"), 1) + 1
     names = [f"column {place}" for place in range(width)]
     try:
         table = csv.read_csv(
@@ -173,7 +175,9 @@ def _wat_links(told: dict[str, Any]) -> tuple[str, str, list[str], str | None]:
     headers = {str(name).lower(): str(value) for name, value in (answer.get("Headers") or {}).items()}
     html = answer.get("HTML-Metadata") or {}
     head = html.get("Head") or {}
-    addresses = [str(link["url"]) for link in html.get("Links") or () if link.get("path") in _FOLLOWED and "url" in link]
+    addresses = [
+        str(link["url"]) for link in html.get("Links") or () if link.get("path") in _FOLLOWED and "url" in link
+    ]
     addresses += [
         str(link["url"])
         for link in head.get("Link") or ()

@@ -1,8 +1,8 @@
 """Clusters by shingle paragraphs, in m steps with bounded memory (Pereira et al. 2006, §3).
 
 Pages with the same paragraphs, repetitions counted, are told by a name of 128 bits and stand for one page, in the
-earliest of their steps. Of the others only the table of one step is in memory; the paragraphs of all pages pass by, from
-the scratch folder where they do not fit. The clusters after all steps are those of all pairs, whatever m is
+earliest of their steps. Of the others only the table of one step is in memory; the paragraphs of all pages pass by,
+from the scratch folder where they do not fit. The clusters after all steps are those of all pairs, whatever m is
 (``crates/neardup-core/src/steps.rs`` says how pairs are found). Memory: 16 bytes a page for the names, 8 a page for
 each level and rule, and the table.
 """

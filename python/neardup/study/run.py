@@ -39,6 +39,7 @@ from neardup.study.clustering import DUPLICATES, Clustering, Plan
 from neardup.study.detected import cluster_by_matches
 from neardup.study.link_files import Links, read_links, redirect_hashes
 from neardup.study.links import PARTS, Connection, connect, link_graph, read_seeds
+from neardup.study.page import study_page
 from neardup.study.paragraphs import TABLE_BYTES, ParagraphLists, cluster_by_paragraphs
 from neardup.version import VERSION
 
@@ -184,7 +185,9 @@ def _named(paths: Sequence[str | os.PathLike[str]]) -> str:
 def _paragraph_count(collection: Collection, paragraphs: ShingleParagraphs | None) -> int | None:
     if paragraphs is None:
         return None
-    return sum(int(lists.offsets[-1].as_py() - lists.offsets[0].as_py()) for lists in collection.list_batches(_PARAGRAPHS))
+    return sum(
+        int(lists.offsets[-1].as_py() - lists.offsets[0].as_py()) for lists in collection.list_batches(_PARAGRAPHS)
+    )
 
 
 def _clustering(
@@ -321,8 +324,6 @@ def _warnings(collection: Collection, clustering: Clustering, connection: Connec
 
 
 def _write(folder: Path, made: dict[str, tables.Table], pages: pa.Table, report: dict[str, Any]) -> None:
-    from neardup.study.report import write_report
-
     write_table(pages, folder / "pages.parquet")
     (folder / "tables").mkdir()
     for name, table in made.items():
@@ -330,7 +331,7 @@ def _write(folder: Path, made: dict[str, tables.Table], pages: pa.Table, report:
         write_table(arrow, folder / "tables" / f"{name}.parquet")
         with replacing(folder / "tables" / f"{name}.csv") as file:
             pyarrow.csv.write_csv(arrow, file)
-    write_report(report, folder / "report.html")
+    study_page(report).write(folder / "report.html")
     write_json(report, folder / REPORT)
 
 
@@ -360,9 +361,13 @@ def _growth_of(folder: str | os.PathLike[str]) -> dict[str, npt.NDArray[np.float
     other = open_study(folder)
     rows = other.tables["growth"].rows
     try:
-        grown = {name: np.array([row[name] for row in rows], np.float64) for name in ("share", "duplicates", "clusters")}
+        grown = {
+            name: np.array([row[name] for row in rows], np.float64) for name in ("share", "duplicates", "clusters")
+        }
     except (KeyError, TypeError, ValueError):
-        raise FormatError("the study is damaged: its growth", where=str(folder), hint="run neardup study again") from None
+        raise FormatError(
+            "the study is damaged: its growth", where=str(folder), hint="run neardup study again"
+        ) from None
     if not len(rows) or grown["share"][-1] < 1:
         raise UsageError("only a study of all steps tells how a collection grows", where=str(folder))
     return grown

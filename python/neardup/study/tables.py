@@ -256,5 +256,3 @@ def _estimate_row(share: float, what: str, way: str, told: Estimate, pages: int,
         "true": true,
         "error_percent": None if not true else round(100 * (told.estimate - true) / true, 2),
     }
-
-
