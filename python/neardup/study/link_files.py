@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -92,27 +93,26 @@ def _columns(block: bytes) -> tuple[Hashes, Hashes]:
 
     width = max(block[:_BLOCK].partition(b"\n")[0].count(b"\t"), 1) + 1
     names = [f"column {place}" for place in range(width)]
-    try:
+    odd: list[Any] = []
+
+    def left_out(row: Any) -> str:
+        odd.append(row.number)
+        return "skip"
+
+    sides: list[pa.StringArray] = []
+    with suppress(pa.ArrowInvalid):
         table = csv.read_csv(
             pa.BufferReader(block),
             csv.ReadOptions(column_names=names, block_size=len(block) + 1),
-            csv.ParseOptions(delimiter="\t", quote_char=False, invalid_row_handler=_not_this_way),
+            csv.ParseOptions(delimiter="\t", quote_char=False, invalid_row_handler=left_out),
             csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=names[:2]),
         ).combine_chunks()
         sides = [column.chunk(0) if column.num_chunks else pa.array([], pa.string()) for column in table.columns]
-    except (pa.ArrowInvalid, _OtherWidth):
+    if odd or not sides:
         # Lines of several widths, or bytes that are no UTF-8.
         pairs = [line.split(b"\t", 2)[:2] for line in block.split(b"\n") if b"\t" in line]
         sides = [pa.array([pair[side].decode("utf-8", "replace") for pair in pairs], pa.string()) for side in (0, 1)]
     return _native.url_hashes(sides[0]), _native.url_hashes(sides[1])
-
-
-class _OtherWidth(Exception):
-    """A line has more or fewer columns than the first."""
-
-
-def _not_this_way(row: Any) -> str:
-    raise _OtherWidth
 
 
 def _lines(place: Place) -> Iterator[bytes]:
