@@ -260,7 +260,8 @@ impl Steps {
 
     /// The table of a step's pages.
     pub fn table(&self, bags: Bags) -> Table {
-        let entries = (0..bags.len()).flat_map(|at| bags.bag(at).values.iter().map(move |&value| (value, at as u32)));
+        let entries =
+            (0..bags.len()).flat_map(|at| bags.bag(at).values.iter().map(move |&value| (value, at as u32)));
         let all = Postings::new(entries.collect());
         let mut prefix = Vec::new();
         let repeating = (0..self.levels()).map(|level| {
@@ -454,8 +455,16 @@ mod tests {
 
     fn in_steps(pages: &[Vec<u8>], step_of: &[u32], steps: u32, bits: u32) -> Vec<Vec<u32>> {
         // Pages with one bag are one: the first stands for all, in the earliest of their steps.
-        let sorted: Vec<Vec<u8>> = pages.iter().map(|page| { let mut page = page.clone(); page.sort(); page }).collect();
-        let first: Vec<usize> = sorted.iter().map(|bag| sorted.iter().position(|other| other == bag).unwrap()).collect();
+        let sorted: Vec<Vec<u8>> = pages
+            .iter()
+            .map(|page| {
+                let mut page = page.clone();
+                page.sort();
+                page
+            })
+            .collect();
+        let first: Vec<usize> =
+            sorted.iter().map(|bag| sorted.iter().position(|other| other == bag).unwrap()).collect();
         let mut last: Vec<u32> = (0..pages.len() as u32).collect();
         let mut step: Vec<u32> = step_of.to_vec();
         for (page, &leader) in first.iter().enumerate() {
@@ -466,7 +475,8 @@ mod tests {
         let mut rarity = Rarity::new(bits);
         rarity.count(owned.lists());
         let mut study = Steps::new(&SHARES, last, rarity);
-        let equal = first.iter().enumerate().filter(|&(page, &leader)| leader != page && !pages[page].is_empty());
+        let equal =
+            first.iter().enumerate().filter(|&(page, &leader)| leader != page && !pages[page].is_empty());
         study.join_equal(equal.map(|(page, &leader)| (leader as u32, page as u32)));
         let chosen = |wanted: u32| {
             let mut bags = Bags::default();

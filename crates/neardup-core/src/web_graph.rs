@@ -151,7 +151,9 @@ pub fn bow_tie(pages: usize, from: &[u32], to: &[u32]) -> (Vec<Part>, Vec<u32>) 
     let backward = Links::new(pages, to, from);
     let reaches = backward.crawl([core]);
     let chosen = |depths: &[u32], other: &[u32]| -> Vec<u32> {
-        (0..pages as u32).filter(|&page| depths[page as usize] != NONE && other[page as usize] == NONE).collect()
+        (0..pages as u32)
+            .filter(|&page| depths[page as usize] != NONE && other[page as usize] == NONE)
+            .collect()
     };
     let (ins, outs) = (chosen(&reaches, &reached), chosen(&reached, &reaches));
     let (from_in, to_out) = (forward.crawl(ins), backward.crawl(outs));

@@ -43,8 +43,16 @@ class LinkGraph:
     addresses: Hashes
 
 
-def link_graph(own: Hashes, source: Hashes, target: Hashes, redirects: tuple[Hashes, Hashes]) -> LinkGraph:
-    """The graph of pages with addresses ``own`` (0: none) and links between addresses.
+def link_graph(
+    own: Hashes,
+    source: Hashes | npt.NDArray[np.int64],
+    target: Hashes,
+    redirects: tuple[Hashes, Hashes],
+    *,
+    by_page: bool = False,
+) -> LinkGraph:
+    """The graph of pages with addresses ``own`` (0: none) and links between addresses; with ``by_page`` the source of a
+    link is the number of its page.
 
     >>> hashes = lambda *values: np.array(values, np.uint64)
     >>> graph = link_graph(hashes(5, 6, 0), hashes(5, 6, 6), hashes(9, 5, 77), (hashes(9), hashes(6)))
@@ -58,7 +66,10 @@ def link_graph(own: Hashes, source: Hashes, target: Hashes, redirects: tuple[Has
     node[~known] = len(addresses) + np.arange(int((~known).sum()))
     found = len(target)
     target, followed = _followed(target, addresses, redirects)
-    from_place, from_known = _looked_up(addresses, source)
+    if by_page:
+        from_place, from_known = node[source], np.ones(len(source), bool)
+    else:
+        from_place, from_known = _looked_up(addresses, source.astype(np.uint64, copy=False))
     to_place, to_known = _looked_up(addresses, target)
     inside = from_known & to_known & (from_place != to_place)
     counts = {"links": found, "inside": int(inside.sum()), "through_redirects": followed}
@@ -82,6 +93,8 @@ def _looked_up(addresses: Hashes, wanted: Hashes) -> tuple[npt.NDArray[np.int64]
 def _followed(target: Hashes, addresses: Hashes, redirects: tuple[Hashes, Hashes]) -> tuple[Hashes, int]:
     """Targets that are no page, as where they lead to in the end; a loop, or too long a way, leads nowhere."""
     moved, first = np.unique(redirects[0], return_index=True)
+    if not len(moved):
+        return target, 0
     leads_to = redirects[1][first]
     followed = 0
     for _ in range(_HOPS):
@@ -89,7 +102,7 @@ def _followed(target: Hashes, addresses: Hashes, redirects: tuple[Hashes, Hashes
         is_moved &= ~_looked_up(addresses, target)[1]
         if not is_moved.any():
             break
-        target = np.where(is_moved, leads_to[place] if len(moved) else target, target)
+        target = np.where(is_moved, leads_to[place], target)
         followed += int(is_moved.sum())
     return target, followed
 

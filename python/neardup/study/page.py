@@ -16,10 +16,10 @@ _WORDS: Final = {
     "percent_clustered": "% clustered",
     "percent_of_several_sites": "% of several sites",
     "percent_of_documents": "% of documents",
-    "percent_repetitions_counted": "% (repetitions counted)",
-    "duplicates_repetitions_counted": "duplicates (repetitions counted)",
-    "duplicates_by_the_papers_rule_only": "by the paper's rule only",
-    "pages_clustered_by_one_rule_only": "pages clustered by one rule only",
+    "percent_repetitions_counted": "% (2)",
+    "duplicates_repetitions_counted": "duplicates (2)",
+    "duplicates_by_the_papers_rule_only": "difference",
+    "pages_clustered_by_one_rule_only": "pages by one rule only",
     "error_percent": "error, %",
     "low": "from",
     "high": "to",
@@ -30,8 +30,8 @@ _WORDS: Final = {
 #: What stands below tables.
 _NOTES: Final = {
     "table3": "Near-duplicates share at least so much of the paragraphs of the page that has more of them; duplicates "
-    "are among them. The paper's rule takes the paragraphs of the later page that are found in the earlier one; the "
-    "other counts repetitions.",
+    "are among them. The paper's rule takes the paragraphs of the later page that are found in the earlier one. (2): the "
+    "rule that counts repetitions; the difference is in duplicates, and in pages that only one of the rules clusters.",
     "table4": "Clusters are computed anew inside each part, so the two parts do not add up to the whole.",
     "bow_tie": "Core: the largest strongly connected component; in reaches it, out is reached from it; tubes lead from "
     "in to out around it; tendrils hang on to these; islands are not joined to them at all.",
@@ -87,6 +87,9 @@ def _table(tables: Mapping[str, Any], name: str) -> Html | None:
     rows: Sequence[Mapping[str, Any]] = tables[name]["rows"]
     # A column in which nothing stands says nothing.
     columns = [column for column in rows[0] if any(row[column] is not None for row in rows)]
+    if len(rows) == 1 and len(columns) > 3:
+        told = [[_WORDS.get(column, column.replace("_", " ")), _number(rows[0][column])] for column in columns]
+        return table(["", "value"], told, caption=tables[name]["title"])
     made = table(
         [_WORDS.get(column, column.replace("_", " ")) for column in columns],
         [[_number(row[column]) for column in columns] for row in rows],
@@ -163,7 +166,7 @@ def _growth_plot(rows: Sequence[Mapping[str, Any]]) -> Html:
         {"name": name, "data": [[100 * row["share"], row[name]] for row in rows]}
         for name in ("documents", "duplicates", "clusters")
     ]
-    spec = {"kind": "lines", "x": "% of the steps", "y": "pages or clusters", "series": series}
+    spec = {"kind": "lines", "x": "% of the steps", "y": "pages or clusters", "series": series, "named": True}
     columns = list(rows[0])
     told = [[_number(row[column]) for column in columns] for row in rows]
     return plot("Documents compared, duplicates and clusters found", spec, columns, told)

@@ -218,14 +218,14 @@ def _connection(
     if told is not None:
         both = tuple(np.concatenate([one, other]) for one, other in zip(told.redirects, moved, strict=True))
         return connect(link_graph(own, told.source, told.target, (both[0], both[1])), seeds)
-    sources, targets = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
+    sources, targets = [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
     start = 0
     for lists in collection.list_batches(_LINKS):
         lengths = np.diff(lists.offsets.to_numpy())
-        sources.append(np.repeat(own[start : start + len(lists)], lengths))
+        sources.append(np.repeat(np.arange(start, start + len(lists)), lengths))
         targets.append(lists.flatten().to_numpy())
         start += len(lists)
-    return connect(link_graph(own, np.concatenate(sources), np.concatenate(targets), moved), seeds)
+    return connect(link_graph(own, np.concatenate(sources), np.concatenate(targets), moved, by_page=True), seeds)
 
 
 def _tables(

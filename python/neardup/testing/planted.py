@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from neardup.testing.dice import Dice
 
+Item = TypeVar("Item")
 PARTS: Final = ("core", "in", "out", "tube", "tendril", "island")
 #: How many of a hundred pages are in each part.
 _SHARES: Final = {"core": 30, "in": 15, "out": 25, "tube": 5, "tendril": 10, "island": 15}
@@ -110,10 +111,10 @@ def _clusters(dice: Dice, pages: int, exponent: float, unique: float) -> list[in
     return clusters
 
 
-def _shuffle(dice: Dice, items: list[str] | list[int]) -> None:
+def _shuffle(dice: Dice, items: list[Item]) -> None:
     for last in range(len(items) - 1, 0, -1):
         other = dice.below(last + 1)
-        items[last], items[other] = items[other], items[last]  # type: ignore[call-overload]
+        items[last], items[other] = items[other], items[last]
 
 
 def _links(dice: Dice, parts: Sequence[str], urls: Sequence[str]) -> list[list[str]]:

@@ -57,7 +57,8 @@ pub fn refresh_address(content: &str) -> Option<&str> {
     if digits.len() == rest.len() || !digits.starts_with(spaces(";,")) {
         return None;
     }
-    let rest = digits.trim_start_matches(spaces("")).trim_start_matches([';', ',']).trim_start_matches(spaces(""));
+    let rest =
+        digits.trim_start_matches(spaces("")).trim_start_matches([';', ',']).trim_start_matches(spaces(""));
     let named = rest.get(..3).filter(|name| name.eq_ignore_ascii_case("url"));
     let after = named.and_then(|_| rest[3..].trim_start().strip_prefix('=')).map(str::trim_start);
     let address = after.unwrap_or(rest);
@@ -95,11 +96,15 @@ impl<'a> Sink<'a> for Addresses {
     fn start_tag(&mut self, tag: Tag<'a>) {
         let is = |name: &str| tag.name.is(name);
         if is("a") || is("area") {
-            self.take(tag, "href");
-        } else if is("base") && self.base.is_none() {
+            return self.take(tag, "href");
+        }
+        if is("base") && self.base.is_none() {
             self.base = tag.attributes.get("href").map(|href| href.value().trim_ascii().to_owned());
-        } else if self.wanted == Wanted::Anchors {
-        } else if is("frame") || is("iframe") {
+        }
+        if self.wanted == Wanted::Anchors {
+            return;
+        }
+        if is("frame") || is("iframe") {
             self.take(tag, "src");
         } else if is("link") {
             let relation = tag.attributes.get("rel").map(|relation| relation.value().into_owned());
@@ -149,8 +154,13 @@ mod tests {
     fn a_crawler_follows_more_than_a_reader_clicks_on() {
         let html = "<frame src=f><iframe src=i><a href=no></iframe><link rel='x CANONICAL' href=c><link rel=icon href=no>\
             <meta http-equiv=Refresh content=\"5; URL='m&amp;n'\"><meta name=refresh content='0;url=no'><a href=a>";
-        let all = ["http://x.example/a", "http://x.example/c", "http://x.example/f", "http://x.example/i",
-            "http://x.example/m&n"];
+        let all = [
+            "http://x.example/a",
+            "http://x.example/c",
+            "http://x.example/f",
+            "http://x.example/i",
+            "http://x.example/m&n",
+        ];
         assert_eq!(of(html, Some("http://x.example/"), Wanted::All), all);
         assert_eq!(of(html, Some("http://x.example/"), Wanted::Anchors), all[..1]);
     }

@@ -77,7 +77,10 @@ enum Verdict<'a> {
     /// No page, counted under this.
     Ignored(&'static str),
     /// No page either, but where one is to be found.
-    Redirect { url: &'a str, location: &'a str },
+    Redirect {
+        url: &'a str,
+        location: &'a str,
+    },
     Aside,
 }
 
@@ -252,7 +255,9 @@ fn response<'a>(record: &Record<'a>, longest: usize) -> Verdict<'a> {
     if let Some(kind) = kind {
         let moved = if status == b'3' { wanted_fields(http, ["Location"]) } else { Some([None]) };
         return match moved {
-            Some([Some(location)]) if !fields.url.is_empty() => Verdict::Redirect { url: fields.url, location },
+            Some([Some(location)]) if !fields.url.is_empty() => {
+                Verdict::Redirect { url: fields.url, location }
+            }
             Some(_) => Verdict::Ignored(kind),
             None => Verdict::Aside,
         };
