@@ -36,8 +36,8 @@ Their three crawls of the Chilean web (2003–2005, about 2.1 million documents 
 to 43.1 % duplicates; 25.9 to 29.3 % inside the connected part and 41.1 to 50.4 % inside the disconnected one; 62.6 to
 73.6 % of the useful documents were connected."""
 ABOUT: Final = {
-    "planted": "## A planted collection\n\n4,000 pages whose clusters (sizes by a power law of exponent 2.5) and places "
-    "in the bow tie were decided before they were written; a test holds the study to exactly these numbers.",
+    "planted": "## A planted collection\n\n4,000 pages whose clusters (sizes by a power law of exponent 2.5) and "
+    "places in the bow tie were decided before they were written; a test holds the study to exactly these numbers.",
     "web": "## The generated web\n\nThe web of `neardup demo` with 3,000 pages, which has planted relations between "
     "pages and few links between them.",
     "debian": "## Manuals of Debian\n\n64,041 HTML pages of seven packages of Debian (openjdk, php-doc, libboost, "
