@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -31,6 +32,8 @@ from neardup.page import PAGES as PAGES_IN
 from neardup.sinks.decisions import ADDED
 from neardup.sources import Fields
 from neardup.sources.expand import COMPRESSIONS, FORMATS
+from neardup.study import study
+from neardup.testing.planted import planted
 from neardup.text import Reading
 
 FOLDER: Final = Path(__file__).parent.parent / "docs" / "reference"
@@ -85,8 +88,9 @@ def commands() -> str:
     for verb in VERBS:
         command = verb_of(context, verb)
         parts.append(command_section(verb, command))
-        if isinstance(command, click.Group):
-            for name, part in sorted(command.commands.items()):
+        # Groups, and commands that have a second form, have others in them.
+        if others := getattr(command, "commands", {}):
+            for name, part in sorted(others.items()):
                 if not part.help or not part.short_help:
                     raise Undocumented(f"the verb '{verb} {name}' has no help")
                 parts.append(command_section(f"{verb} {name}", part))
@@ -254,6 +258,40 @@ def results() -> str:
     )
 
 
+# Studies -------------------------------------------------------------------------------------------------------------
+
+
+def studies() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "pages.jsonl")
+        planted(pages=200).write_jsonl(file)
+        sample = study(file, steps=2, levels=[0.9])
+    parts = [
+        "# The folder of a study",
+        NOTE,
+        "`neardup study … --out DIR` writes these; the folder appears when all of it is there. "
+        "`neardup.study.open_study(DIR)` reads it back. `report.html` is the study to look at; `tables/` has every "
+        "table as Parquet and as CSV.",
+        "## pages.parquet",
+        "One row for each page of the input, in input order.",
+        columns("pages of a study", sample.pages.schema, texts.STUDY_PAGES),
+        "## study.json",
+        table(
+            ("key", "meaning"),
+            ((code(n), texts.STUDY_REPORT[n]) for n in described("study.json", sample.report, texts.STUDY_REPORT)),
+        ),
+    ]
+    for name in described("tables of a study", sample.tables, texts.STUDY):
+        words = texts.STUDY[name]
+        described(f"columns of {name}", sample.tables[name].rows[0], words)
+        parts += [
+            f"## tables/{name}",
+            f"{sample.tables[name].title}.",
+            table(("column", "meaning"), ((code(column), meaning) for column, meaning in words.items())),
+        ]
+    return "\n\n".join(parts)
+
+
 # Settings ------------------------------------------------------------------------------------------------------------
 
 
@@ -308,6 +346,7 @@ PAGES: Final = {
     "detectors.md": detector_pages,
     "result.md": results,
     "settings.md": settings,
+    "study.md": studies,
 }
 
 

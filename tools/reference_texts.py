@@ -79,6 +79,152 @@ RUN: Final = {
     "peak_memory": "The highest of these.",
 }
 
+#: The tables of a study: columns by table; what several have is told once.
+STUDY_PAGES: Final = {
+    "row": "The page's place in the input, from 0.",
+    "id": "As in the result of a run.",
+    "url": "The page's URL.",
+    "site": "The site of the URL.",
+    "considered": "Whether the page was compared: with shingle paragraphs, whether it has more than 450 characters.",
+    "connected": "Whether the crawl reaches it.",
+    "part": "Its part of the bow tie: `core`, `in`, `out`, `tube`, `tendril` or `island`.",
+    "depth": "In how many links the crawl reaches it.",
+    "cluster": "The `id` of the first page of its cluster of duplicates; its own if it is alone.",
+    "cluster_90": "The same at a level of near-duplicates; a column for each.",
+}
+
+_SHARE: Final = "The same in percent."
+_DOCUMENTS: Final = "Pages that were compared."
+_CLUSTERS: Final = "Clusters of two pages or more."
+_DUPLICATES: Final = "Clustered pages but one of each cluster."
+
+STUDY: Final = {
+    "table1": {
+        "collection": "Its name.",
+        "first_date": "The earliest date of a page.",
+        "last_date": "The latest.",
+        "documents": "Pages read.",
+        "considered": _DOCUMENTS,
+        "bytes_read": "Bytes of the (compressed) input.",
+    },
+    "table2": {
+        "documents": _DOCUMENTS,
+        "clusters": _CLUSTERS,
+        "duplicates": _DUPLICATES,
+        "percent_duplicates": _SHARE,
+        "unique": "Pages in no cluster.",
+        "percent_unique": _SHARE,
+        "useful": "Unique pages, and one of each cluster.",
+        "largest_cluster": "Pages of the largest cluster.",
+        "clusters_of_two": "Clusters of two pages.",
+        "clusters_of_ten_or_fewer": "Clusters of at most ten.",
+    },
+    "table3": {
+        "level": "`duplicates`, or the percentage that near-duplicates share.",
+        "clusters": _CLUSTERS,
+        "duplicates": "Clustered pages but one of each cluster, by the paper's rule.",
+        "percent": _SHARE,
+        "duplicates_repetitions_counted": "The same by the rule that counts repetitions.",
+        "percent_repetitions_counted": _SHARE,
+        "duplicates_by_the_papers_rule_only": "The difference of the two.",
+        "pages_clustered_by_one_rule_only": "Pages that are in a cluster by one rule and unique by the other.",
+    },
+    "table4": {
+        "part": "`complete`, `connected` or `disconnected`.",
+        "documents": _DOCUMENTS,
+        "clusters": "Clusters, computed anew inside the part.",
+        "duplicates": _DUPLICATES,
+        "percent_duplicates": _SHARE,
+    },
+    "table5": {
+        "total": "Clusters of the complete collection.",
+        "in_connected": "Those with a page in the connected part.",
+        "percent_in_connected": _SHARE,
+    },
+    "table6": {
+        "total": "Unique pages of the complete collection.",
+        "in_connected": "Those in the connected part.",
+        "percent_in_connected": _SHARE,
+    },
+    "useful": {
+        "total": "Useful pages of the complete collection.",
+        "in_connected": "Those in the connected part; a cluster counts if one of its pages is.",
+        "percent_in_connected": _SHARE,
+    },
+    "bow_tie": {
+        "part": "The part of the bow tie.",
+        "documents": "Pages there.",
+        "percent": _SHARE,
+        "considered": _DOCUMENTS,
+        "clustered": "Those of them in a cluster.",
+        "percent_clustered": _SHARE,
+    },
+    "sites": {
+        "size": "Pages of a cluster.",
+        "clusters": "Clusters of such sizes.",
+        "documents": "Their pages.",
+        "of_one_site": "Clusters whose pages are all on one known site.",
+        "of_several_sites": "Clusters with pages on several.",
+        "percent_of_several_sites": "Of those whose sites are known.",
+    },
+    "sizes": {
+        "part": "`complete`, `connected` or `disconnected`.",
+        "size": "Pages of a cluster.",
+        "clusters": "How many clusters have it.",
+    },
+    "size_laws": {
+        "part": "`complete`, `connected` or `disconnected`.",
+        "clusters": _CLUSTERS,
+        "exponent": "Of the power law that fits their sizes.",
+        "low": "Lower end of its 95 % interval.",
+        "high": "Upper end.",
+        "xmin": "The size from which on the law holds.",
+        "tail": "Clusters of that size or more.",
+        "distance": "The largest difference between the law and the data.",
+        "p_value": "Below 0.1 a power law is to be doubted.",
+    },
+    "growth": {
+        "step": "The step, from 1.",
+        "share": "Of all steps.",
+        "documents": "Pages of the subcollections up to it.",
+        "clusters": "Clusters found so far.",
+        "duplicates": "Duplicates found so far.",
+        "clusters_90": "The same at a level of near-duplicates; two columns for each.",
+        "duplicates_90": "The same.",
+    },
+    "estimates": {
+        "share_of_steps": "After which the totals are estimated.",
+        "of": "`duplicates` or `clusters`.",
+        "way": "`by chance`, or `by another collection's growth` (`--like`).",
+        "found": "How many were found by then.",
+        "estimate": "The total expected.",
+        "low": "Lower end of its 95 % interval.",
+        "high": "Upper end.",
+        "percent_of_documents": "The estimate, of the pages compared.",
+        "true": "The total, where all steps were done.",
+        "error_percent": "How far off the estimate was, of the true total.",
+    },
+}
+
+STUDY_REPORT: Final = {
+    "neardup": "The version that ran.",
+    "format": "The version of the fingerprint format.",
+    "name": "What the collection is called.",
+    "detector": "How duplicates were told.",
+    "levels": "Shares at which near-duplicates were told.",
+    "steps": "Steps planned and done, the seed of the order, and paragraphs in all.",
+    "settings": "All settings.",
+    "input": "What was read and how.",
+    "links_from": "The pages, or a file.",
+    "link_graph": "Links found, inside the collection and through redirects; addresses, strong components, pages by "
+    "part of the bow tie, seeds, pages the crawl reached, and how deep.",
+    "tables": "All tables: title and rows.",
+    "skipped": "Every record that could not be read.",
+    "ignored": "Records that are no pages, by kind.",
+    "warnings": "What you should know beside the numbers.",
+    "stages": "Seconds and peak memory of each stage.",
+}
+
 SETTINGS: Final = {
     "keep": ("--keep", "Which of several duplicates stays; ties go to the first in the input."),
     "removal": (
@@ -217,6 +363,12 @@ PARAMETERS: Final = {
         "most": "words of the page that may begin with a prefix for it to be rare",
         "ratio": _RATIO,
     },
+    "shingle-paragraphs": {
+        "share": "the least share of the larger page's paragraphs that both have; 1: duplicates",
+        "sentence": "characters after which a sentence ends without a period",
+        "sentences": "sentences in a paragraph",
+        "longer_than": "only pages of more characters have paragraphs",
+    },
     "shingling": {"n": _CHUNK, "k": _SIZE, "kappa": _KAPPA},
     "shingling-functions": {"n": _CHUNK, "k": "functions", "kappa": "min-values that must agree"},
     "sliding-window": {"n": _CHUNK, "m": "a chunk starts at every so many words", "ratio": _RATIO},
@@ -301,6 +453,7 @@ EXPLAINED: Final = {
     "randomised-i-match": _TAXONOMY,
     "rare-chunks": _TAXONOMY,
     "rare-prefix-anchor": _TAXONOMY,
+    "shingle-paragraphs": "shingle-paragraphs.md",
     "shingling": _TAXONOMY,
     "shingling-functions": _TAXONOMY,
     "sliding-window": _TAXONOMY,

@@ -13,6 +13,7 @@ __all__ = [
     "MIN_TOKENS",
     "UNICODE_VERSION",
     "NumberTable",
+    "ParagraphSteps",
     "Postings",
     "PrefixProfile",
     "Repeats",
@@ -23,16 +24,21 @@ __all__ = [
     "align",
     "all_pairs",
     "anchored_windows",
+    "bag_names",
+    "bow_tie",
     "build_postings",
     "byte_windows",
     "components",
     "cosines",
     "count_lines",
+    "counted_paragraphs",
+    "crawl",
     "diameters",
     "direct_removal",
     "ending_windows",
     "equal_columns",
     "group_columns",
+    "growth",
     "identity_sets",
     "interval_probability",
     "jaccard",
@@ -46,6 +52,7 @@ __all__ = [
     "minima_keys",
     "one_permutation_sketches",
     "packed_minima",
+    "page_paragraphs",
     "page_terms",
     "pairs_of_keys",
     "parities",
@@ -65,6 +72,7 @@ __all__ = [
     "tagged_minima",
     "term_difference",
     "terms",
+    "url_hashes",
     "weighted_samples",
     "winnowed",
 ]
@@ -89,8 +97,47 @@ class WarcPages:
         dict[str, pa.Array],
         list[tuple[int | None, tuple[str, int | None, int | None, str, bytes, bytes, int, str | None]]],
         list[tuple[str, int]],
+        list[tuple[str, str]],
     ]: ...
 
+@final
+class ParagraphSteps:
+    def __new__(
+        cls, shares: Sequence[float], last: npt.NDArray[np.uint32], *, bits: int, threads: int = 0
+    ) -> ParagraphSteps: ...
+    def count(self, lists: pa.LargeListArray) -> None: ...
+    def join_equal(self, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]) -> None: ...
+    def begin(self, batches: Sequence[tuple[pa.LargeListArray, npt.NDArray[np.uint32]]]) -> None: ...
+    def probe(self, lists: pa.LargeListArray, pages: npt.NDArray[np.uint32], same_step: bool) -> None: ...
+    def counts(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]: ...
+    def labels(self, rule: str, level: int) -> npt.NDArray[np.uint32]: ...
+
+def page_paragraphs(
+    content: pa.LargeBinaryArray,
+    html: pa.BooleanArray,
+    charset: pa.StringArray,
+    url: pa.StringArray,
+    *,
+    sentence: int,
+    sentences: int,
+    longer_than: int,
+) -> tuple[pa.LargeListArray, npt.NDArray[np.uint32]]: ...
+def counted_paragraphs(lists: pa.LargeListArray) -> pa.LargeListArray: ...
+def bag_names(lists: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...
+def bow_tie(
+    pages: int, from_: npt.NDArray[np.uint32], to: npt.NDArray[np.uint32]
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]: ...
+def crawl(
+    pages: int, from_: npt.NDArray[np.uint32], to: npt.NDArray[np.uint32], seeds: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.uint32]: ...
+def growth(
+    pages: int,
+    a: npt.NDArray[np.uint32],
+    b: npt.NDArray[np.uint32],
+    found_in: npt.NDArray[np.uint32],
+    steps: int,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
+def url_hashes(address: pa.StringArray, base: pa.StringArray | None = None) -> npt.NDArray[np.uint64]: ...
 def read_pages(
     content: pa.LargeBinaryArray,
     html: pa.BooleanArray,
@@ -116,7 +163,12 @@ def terms(
     site_rule: str = "registrable",
 ) -> tuple[list[str], str | None, str | None, str]: ...
 def links(
-    content: pa.LargeBinaryArray, html: pa.BooleanArray, charset: pa.StringArray, url: pa.StringArray
+    content: pa.LargeBinaryArray,
+    html: pa.BooleanArray,
+    charset: pa.StringArray,
+    url: pa.StringArray,
+    *,
+    all: bool = False,
 ) -> tuple[npt.NDArray[np.uint64], pa.LargeListArray]: ...
 def count_lines(block: bytes) -> int: ...
 def site_of(url: str, *, site_rule: str = "registrable") -> str | None: ...

@@ -20,6 +20,7 @@ from neardup.fingerprints import (
     LexiconSignatures,
     RarityWeightedSamples,
     RepeatedChunks,
+    ShingleParagraphs,
     collect_statistics,
 )
 from neardup.sources.memory import texts
@@ -99,10 +100,19 @@ def vectors() -> dict[str, Any]:
         "pieces": _rows(_native.pieces(sketches, 12)),
         "13 pieces": _rows(_native.pieces(sketches, 13)),
         **_taxonomy(tokens, term_lists(batch)),
+        "shingle paragraphs": _lists(ShingleParagraphs(sentence=40, sentences=2, longer_than=20).lists(batch)[0]),
     }
     pages = {name: {what: of[row] for what, of in columns.items()} for row, name in enumerate(PAGES)}
     # The long page is there for its fingerprints; its thousand terms would only fill the file.
-    for what in ("terms", "tokens", "rabin tokens", "winnowed", "stretches", "windows that end in a breakpoint"):
+    for what in (
+        "terms",
+        "tokens",
+        "rabin tokens",
+        "winnowed",
+        "stretches",
+        "windows that end in a breakpoint",
+        "shingle paragraphs",
+    ):
         pages["long"][what] = pages["long"][what][:12]
     return {"format_version": _native.FORMAT_VERSION, "unicode": _native.UNICODE_VERSION, "pages": pages}
 

@@ -26,6 +26,14 @@ impl<'a> Lists<'a> {
         &self.values[self.offsets[at] as usize..self.offsets[at + 1] as usize]
     }
 
+    /// All values of the lists; there may be others around them.
+    pub fn values_within(&self) -> &'a [u64] {
+        match (self.offsets.first(), self.offsets.last()) {
+            (Some(&from), Some(&to)) => &self.values[from as usize..to as usize],
+            _ => &[],
+        }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &'a [u64]> {
         let lists = *self;
         (0..lists.len()).map(move |at| lists.get(at))

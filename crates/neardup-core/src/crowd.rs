@@ -109,7 +109,7 @@ mod tests {
             let made = Made::new(&(0..pages).map(list).collect::<Vec<_>>());
             let sets = made.sets();
             for least in [0.5, 0.8, 0.95] {
-                check(&Jaccard { sets: &sets, least }, pages as u32);
+                check(&Jaccard { sets: &sets, least, of_larger: None }, pages as u32);
             }
         }
     }

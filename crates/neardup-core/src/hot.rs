@@ -484,7 +484,7 @@ mod tests {
             let bits = AgreeingBits { width: 1, values: &collection.sketches, least: 64 - least };
             let columns = EqualColumns { width: 3, values: &collection.keys, least: 1 + least as usize % 3 };
             let made = collection.sets.sets();
-            let sets = Jaccard { sets: &made, least: 1.0 - f64::from(least) / 8.0 };
+            let sets = Jaccard { sets: &made, least: 1.0 - f64::from(least) / 8.0, of_larger: None };
             let both = [collection.buckets(predicates.0), collection.buckets(predicates.1)];
             let mut all = Vec::new();
             let mut joined = Vec::new();

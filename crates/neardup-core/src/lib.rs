@@ -8,7 +8,9 @@
 //! share a key ([`prefix`] chooses few) are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that
 //! very many pages share are resolved apart ([`hot`], [`screen`]). [`postings`] is the chunk index, to be asked page by
 //! page. Accepted pairs make clusters ([`components`], [`diameter`]) and decide what goes ([`removal`]). What measures all
-//! this is exact: [`allpairs`], [`partners`], [`cosine`]. What shows two pages to a person: [`align`]. [`format`] holds every constant that two runs must share to be
+//! this is exact: [`allpairs`], [`partners`], [`cosine`]. What shows two pages to a person: [`align`]. The study of a
+//! collection compares pages in steps ([`steps`], [`growing`]) and looks at the graph of their links ([`web_graph`]).
+//! [`format`] holds every constant that two runs must share to be
 //! comparable.
 
 pub mod align;
@@ -27,6 +29,7 @@ pub mod diameter;
 pub mod difference;
 pub mod embeddings;
 pub mod format;
+pub mod growing;
 pub mod hash;
 pub mod hot;
 pub mod html;
@@ -51,8 +54,10 @@ pub mod sets;
 pub mod shingle;
 pub mod site;
 pub mod statistics;
+pub mod steps;
 pub mod terms;
 pub mod unicode;
 mod unicode_tables;
 pub mod verify;
 pub mod warc;
+pub mod web_graph;

@@ -64,6 +64,16 @@ impl Reader {
         facts
     }
 
+    /// The text that a reader of the page sees, before it is split into terms.
+    pub fn with_text<R>(&mut self, page: Page<'_>, look: impl FnOnce(&str) -> R) -> R {
+        let decoded = decode(page.content, page.charset, page.html);
+        if !page.html {
+            return look(&decoded.text);
+        }
+        extract(&decoded.text, &mut self.visible);
+        look(&self.visible.text)
+    }
+
     /// The tokens of a page, appended to `tokens`.
     pub fn tokens(&mut self, page: Page<'_>, reading: Reading, tokens: &mut Vec<u64>) -> Facts {
         match reading.hash {

@@ -344,7 +344,7 @@ mod tests {
                 lists.iter().map(|set| set.iter().map(|&value| splitmix(4, value)).collect()).collect();
             let made = Made::new(&lists);
             let sets = made.sets();
-            let verifier = Jaccard { sets: &sets, least };
+            let verifier = Jaccard { sets: &sets, least, of_larger: None };
             for a in 0..lists.len() as u32 {
                 for b in 0..a {
                     let distance = verifier.distance(a, b);

@@ -85,6 +85,14 @@ impl Verify for AgreeingBits<'_> {
 pub struct Jaccard<'a> {
     pub sets: &'a Sets<'a>,
     pub least: f64,
+    /// Scored is what both share of the larger set instead, of which this much is asked for; `least` is then
+    /// [`of_either`] of it, which no such pair falls below.
+    pub of_larger: Option<f64>,
+}
+
+/// The Jaccard similarity of two sets of one size that share this much of it; of two sizes it is higher.
+pub fn of_either(of_larger: f64) -> f64 {
+    of_larger / (2.0 - of_larger)
 }
 
 impl Jaccard<'_> {
@@ -113,6 +121,11 @@ impl Verify for Jaccard<'_> {
         }
         let allowed = self.allowed(total);
         let shared = shared_within(&self.sets.values(a), &self.sets.values(b), allowed)?;
+        if let Some(least) = self.of_larger {
+            let larger = self.sets.size(a).max(self.sets.size(b));
+            let score = shared as f64 / larger as f64;
+            return (score >= least).then_some(score);
+        }
         let score = shared as f64 / (total - shared) as f64;
         (score >= self.least).then_some(score)
     }
@@ -143,8 +156,12 @@ mod tests {
             let sets = made.sets();
             let union = a.union(&b).count();
             let exact = if union == 0 { 0.0 } else { a.intersection(&b).count() as f64 / union as f64 };
-            let found = Jaccard { sets: &sets, least }.score(0, 1);
+            let found = Jaccard { sets: &sets, least, of_larger: None }.score(0, 1);
             prop_assert_eq!(found, (exact >= least).then_some(exact));
+            let larger = a.len().max(b.len());
+            let share = if larger == 0 { 0.0 } else { a.intersection(&b).count() as f64 / larger as f64 };
+            let found = Jaccard { sets: &sets, least: of_either(least), of_larger: Some(least) }.score(0, 1);
+            prop_assert_eq!(found, (share >= least).then_some(share));
         }
     }
 }

@@ -234,25 +234,25 @@ impl WarcReader {
 pub struct WarcPages(Mutex<Option<Pages>>);
 
 type AsideTuple = (Option<i64>, FramedTuple);
+type Taken<'py> = (Bound<'py, PyDict>, Vec<AsideTuple>, Vec<(String, u64)>, Vec<(String, String)>);
 
 #[pymethods]
 impl WarcPages {
-    /// (columns, asides, ignored): the columns of the plain pages; number and what [`WarcReader::next_record`] tells of
-    /// what is not plain; how many records of which kind are no pages. To be called once.
-    fn take<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyDict>, Vec<AsideTuple>, Vec<(String, u64)>)> {
+    /// (columns, asides, ignored, redirects): the columns of the plain pages; number and what
+    /// [`WarcReader::next_record`] tells of what is not plain; how many records of which kind are no pages; addresses
+    /// that answered with another. To be called once.
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<Taken<'py>> {
         let taken = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
         let mut pages = taken.ok_or_else(|| PyValueError::new_err("these pages were taken already"))?;
         let (asides, ignored) = (std::mem::take(&mut pages.asides), std::mem::take(&mut pages.ignored));
+        let redirects = std::mem::take(&mut pages.redirects);
         let arrays =
             detached(py, || columns(pages)).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let columns = PyDict::new(py);
         for (name, array) in arrays {
             columns.set_item(name, pyarrow(py, array)?)?;
         }
-        Ok((columns, asides.into_iter().map(|aside| aside_tuple(py, aside)).collect(), ignored))
+        Ok((columns, asides.into_iter().map(|aside| aside_tuple(py, aside)).collect(), ignored, redirects))
     }
 }
 

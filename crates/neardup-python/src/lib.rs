@@ -19,6 +19,7 @@ mod rules;
 mod set_files;
 mod sketches;
 mod statistics;
+mod study;
 mod terms;
 
 #[pymodule]
@@ -39,7 +40,7 @@ mod _native {
         minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets,
     };
     #[pymodule_export]
-    use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms};
+    use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms, url_hashes};
     #[pymodule_export]
     use crate::pairs::{
         agreeing_bits, align, components, diameters, direct_removal, equal_columns, identity_sets, jaccard,
@@ -56,6 +57,10 @@ mod _native {
     };
     #[pymodule_export]
     use crate::statistics::{NumberTable, Repeats, member_windows, merge_frequencies, repeat_levels};
+    #[pymodule_export]
+    use crate::study::{
+        ParagraphSteps, bag_names, bow_tie, counted_paragraphs, crawl, growth, page_paragraphs,
+    };
     #[pymodule_export]
     use crate::terms::page_terms;
 

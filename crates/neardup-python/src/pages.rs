@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, S
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use neardup_core::decode::decode;
 use neardup_core::hash::{TermHash, fold_term, identity};
-use neardup_core::html::links::{links as html_links, normalised};
+use neardup_core::html::links::{Wanted, links as html_links, normalised, resolved};
 use neardup_core::jsonl;
 use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::site::{SiteRule, site};
@@ -16,6 +16,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3_arrow::PyArray;
+use rayon::prelude::*;
 
 use crate::arrays::{detached, list_array, pyarrow};
 
@@ -156,15 +157,19 @@ pub fn terms(
     }))
 }
 
-/// (own, targets): hashes of each page's URL (0: none), and lists of what each page links to, each target once.
+/// (own, targets): hashes of each page's URL (0: none), and lists of what each page links to, each target once: what a
+/// reader clicks on, or `all` that a crawler follows.
 #[pyfunction]
+#[pyo3(signature = (content, html, charset, url, *, all=false))]
 pub fn links<'py>(
     py: Python<'py>,
     content: PyArray,
     html: PyArray,
     charset: PyArray,
     url: PyArray,
+    all: bool,
 ) -> PyResult<(Bound<'py, PyArray1<u64>>, Bound<'py, PyAny>)> {
+    let wanted = if all { Wanted::All } else { Wanted::Anchors };
     let pages = Pages::new(&content, &html, &charset, &url)?;
     let (own, offsets, targets) = detached(py, || {
         let (mut own, mut offsets, mut targets) = (Vec::new(), vec![0i64], Vec::new());
@@ -173,7 +178,7 @@ pub fn links<'py>(
             own.push(url.as_ref().map_or(0, |url| fold_term(normalised(url).as_bytes())));
             if page.html {
                 let decoded = decode(page.content, page.charset, true);
-                let found = html_links(&decoded.text, url.as_ref());
+                let found = html_links(&decoded.text, url.as_ref(), wanted);
                 targets.extend(found.iter().map(|target| fold_term(target.as_bytes())));
             }
             offsets.push(targets.len() as i64);
@@ -181,6 +186,29 @@ pub fn links<'py>(
         (own, offsets, targets)
     });
     Ok((own.into_pyarray(py), pyarrow(py, list_array(offsets, targets)?)?))
+}
+
+/// Hashes of addresses as link targets have them, each resolved against the URL beside it, if there is one; 0 where that
+/// gives no http(s) URL.
+#[pyfunction]
+#[pyo3(signature = (address, base=None))]
+pub fn url_hashes<'py>(
+    py: Python<'py>,
+    address: PyArray,
+    base: Option<PyArray>,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let address: StringArray = column(&address, "address")?;
+    let base: Option<StringArray> = base.map(|base| column(&base, "base")).transpose()?;
+    if base.as_ref().is_some_and(|base| base.len() != address.len()) {
+        return Err(PyValueError::new_err("columns of different lengths"));
+    }
+    let hash = |at: usize| -> u64 {
+        let base = base.as_ref().and_then(|base| value(base, at));
+        let base = base.and_then(|base| url::Url::parse(base.trim()).ok());
+        let target = value(&address, at).and_then(|address| resolved(address.trim(), base.as_ref()));
+        target.map_or(0, |target| fold_term(target.as_bytes()))
+    };
+    Ok(detached(py, || (0..address.len()).into_par_iter().map(hash).collect::<Vec<_>>()).into_pyarray(py))
 }
 
 /// How many line ends a block has.

@@ -11,7 +11,7 @@ use neardup_core::parity;
 use neardup_core::prefix::{self, KeyLists};
 use neardup_core::screen::Screened;
 use neardup_core::sets::{Batches, SetSource, Sets};
-use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Jaccard};
+use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Jaccard, of_either};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -37,6 +37,8 @@ pub struct RuleArrays<'py> {
     /// Sketches of lanes, bits of a lane, and how many lanes.
     lanes: Option<(PyReadonlyArray2<'py, u64>, u32, usize)>,
     sets: Option<SetArrays<'py>>,
+    /// Sets are scored by what they share of the larger one, not of their union.
+    of_larger: bool,
     least: f64,
 }
 
@@ -147,10 +149,15 @@ enum Evidence<'a> {
     Columns(EqualColumns<'a>),
     Bits(AgreeingBits<'a>),
     Lanes(AgreeingLanes<'a>),
-    Sets(Sets<'a>, f64),
+    Sets(Sets<'a>, f64, Option<f64>),
 }
 
 impl RuleArrays<'_> {
+    /// The least ratio of the union that two sets of an accepted pair share.
+    fn least_ratio(&self) -> f64 {
+        if self.of_larger { of_either(self.least) } else { self.least }
+    }
+
     fn kind(&self, width: usize) -> PyResult<KeyKind> {
         match self.key_kind.as_str() {
             "columns" => Ok(KeyKind::Columns),
@@ -207,7 +214,8 @@ impl RuleArrays<'_> {
         } else if let Some(sets) = sets {
             let Some(rows) = rows else { return Err(PyValueError::new_err("sets need rows")) };
             one_row_a_page(rows.len(), pages, "rows")?;
-            Evidence::Sets(sets.of_pages(rows)?, self.least)
+            let of_larger = self.of_larger.then_some(self.least);
+            Evidence::Sets(sets.of_pages(rows)?, self.least_ratio(), of_larger)
         } else {
             Evidence::Key
         };
@@ -235,7 +243,9 @@ impl<'a> Verifier<'a> {
             Evidence::Columns(columns) => Verifier::Columns(*columns),
             Evidence::Bits(bits) => Verifier::Bits(*bits),
             Evidence::Lanes(lanes) => Verifier::Lanes(*lanes),
-            Evidence::Sets(sets, least) => Verifier::Sets(Jaccard { sets, least: *least }),
+            Evidence::Sets(sets, least, of_larger) => {
+                Verifier::Sets(Jaccard { sets, least: *least, of_larger: *of_larger })
+            }
         }
     }
 
@@ -325,7 +335,7 @@ fn checked_and_applied(
     for (rule, sets) in rules.iter().zip(&mut sets) {
         if let (None, Some(sets), Some(rows)) = (&rule.keys, sets, rows) {
             one_row_a_page(rows.len(), pages, "rows")?;
-            let least = rule.least;
+            let least = rule.least_ratio();
             detached(py, || pool.install(|| sets.make_keys(rows, active, least)))?;
         }
     }
@@ -396,6 +406,7 @@ pub fn join<'py>(
         bits,
         lanes: None,
         sets: None,
+        of_larger: false,
         least,
     };
     let order: Vec<u32> = (0..active.len()? as u32).collect();

@@ -24,8 +24,8 @@ _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *
 
 #: Verbs in the order in which ``--help`` teaches them.
 VERBS = (
-    "dedup", "show", "report", "explain", "certify", "compare", "tokens", "detectors", "plan", "statistics",
-    "evaluate", "ui", "judge", "demo", "completion",
+    "dedup", "show", "report", "explain", "ui", "judge", "certify", "compare", "tokens", "detectors", "plan",
+    "statistics", "evaluate", "study", "demo", "completion",
 )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from neardup.detectors.rare_chunks import RareChunkSelection
 from neardup.detectors.rare_prefix_anchor import RarePrefixAnchor
 from neardup.detectors.registry import detectors, parse, register
 from neardup.detectors.rules import Rule
+from neardup.detectors.shingle_paragraphs import ShingleParagraphing
 from neardup.detectors.site_aware import SiteAware
 from neardup.detectors.sliding_window import OneOfSlidingWindow
 from neardup.detectors.smallest_shingles import Shingling
@@ -61,6 +62,7 @@ __all__ = [
     "RareChunkSelection",
     "RarePrefixAnchor",
     "Rule",
+    "ShingleParagraphing",
     "Shingling",
     "ShinglingFunctions",
     "SiteAware",

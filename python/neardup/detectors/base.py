@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
-from neardup.detectors.rules import ExactJaccard, Rule, SharedRatio
+from neardup.detectors.rules import OfSets, Rule
 from neardup.errors import SpecError
 from neardup.fingerprints import AnyFingerprint, Statistical
 
@@ -42,7 +42,7 @@ class Detector:
     def sets(self) -> tuple[AnyFingerprint, ...]:
         """The sets that pairs are verified by, each once."""
         verifiers = (rule.verify for rule in self.rules())
-        return tuple(dict.fromkeys(v.fingerprint for v in verifiers if isinstance(v, ExactJaccard | SharedRatio)))
+        return tuple(dict.fromkeys(v.fingerprint for v in verifiers if isinstance(v, OfSets)))
 
     def counted(self) -> tuple[int, ...]:
         """The lengths of chunks whose frequencies in the collection are needed first; none for most."""

@@ -105,6 +105,14 @@ class SharedRatio:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedOfLarger:
+    """Accepted: of the chunks of the larger set at least ``least`` are in both, counted exactly."""
+
+    fingerprint: AnyFingerprint
+    least: float
+
+
+@dataclass(frozen=True, slots=True)
 class ExactJaccard:
     """Accepted: the Jaccard similarity of the sets, computed exactly, is at least ``least``."""
 
@@ -112,7 +120,9 @@ class ExactJaccard:
     least: float
 
 
-Verify = AgreeingColumns | AgreeingBits | AgreeingLanes | SharedRatio | ExactJaccard
+#: Those that compare sets.
+OfSets = SharedRatio | SharedOfLarger | ExactJaccard
+Verify = AgreeingColumns | AgreeingBits | AgreeingLanes | OfSets
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ on takes those chunks off the source without loading them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -32,7 +32,7 @@ from neardup.engines.workers import in_order
 from neardup.errors import InputError
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
 from neardup.sinks import ROW_GROUP_ROWS
-from neardup.sources import Chunk, Source
+from neardup.sources import Chunk, Loaded, Source
 from neardup.text import read
 
 
@@ -117,7 +117,11 @@ class Collection:
 
     def token_batches(self) -> Iterator[pa.LargeListArray]:
         """The tokens themselves, a batch at a time; there where they were kept."""
-        return map(_loaded, self.store.lists(TOKENS))
+        return self.list_batches(TOKENS)
+
+    def list_batches(self, name: str) -> Iterator[pa.LargeListArray]:
+        """A column of lists, a batch at a time."""
+        return map(_loaded, self.store.lists(name))
 
     def chosen_tokens(self, chosen: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
         """The tokens of the pages whose flag is set."""
@@ -135,12 +139,17 @@ class Collection:
         return count_links([(batch.column(0), batch.column(1)) for batch in self.store.columns(["own_url", "links"])])
 
 
+#: Further columns of the pages of a chunk, by name; those named ``LIST…`` are lists that may go to files.
+Also = Callable[[Loaded], dict[str, pa.Array]]
+
+
 @dataclass(slots=True)
 class _Worker:
     """Turns a chunk into a part; shared by all threads, so it holds nothing that changes."""
 
     detector: Detector
     settings: Settings
+    also: Also | None = None
     fingerprints: tuple[Fingerprint | ChunkSets, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -161,6 +170,8 @@ class _Worker:
             columns[TOKENS] = tokens
         if self.settings.keep == "most-linked":
             columns["own_url"], columns["links"] = page_links(pages)
+        if self.also is not None:
+            columns |= self.also(loaded)
         replaced = int(page_tokens.replaced.sum())
         tally = Tally(1, pages.num_rows, chunk.nbytes, replaced, loaded.skipped, loaded.ignored)
         return Part(pa.RecordBatch.from_pydict(columns), tally)
@@ -172,9 +183,11 @@ def collect(
     settings: Settings,
     progress: Progress,
     scratch: Scratch | None = None,
+    also: Also | None = None,
 ) -> Collection:
-    """Reads the whole source, going on behind what the scratch folder holds already."""
-    worker = _Worker(detector, settings)
+    """Reads the whole source, going on behind what the scratch folder holds already. ``also`` gives columns that the
+    caller wants of pages while they are at hand."""
+    worker = _Worker(detector, settings, also)
     store = PartStore(scratch, settings.commit_every, settings.memory_budget // 8)
     done = scratch.chunks if scratch is not None else 0
     if scratch is not None:

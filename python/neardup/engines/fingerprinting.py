@@ -1,4 +1,4 @@
-"""All fingerprints of a batch of pages: those of tokens; and those of terms, which are read only if asked for."""
+"""All fingerprints of a batch of pages: those of tokens; and those of terms or pages, read only if asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines.parts import LIST, fixed_width_column
-from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, OfTerms, Statistical
+from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, OfPages, OfTerms, Statistical
 from neardup.text import term_lists
 
 
@@ -29,7 +29,8 @@ def fingerprint_columns(
     """The fingerprints of the pages as columns with their names: rows of numbers, or sets and their parities."""
     terms = term_lists(pages) if any(isinstance(kind, OfTerms) for kind in kinds) else None
     for number, kind in enumerate(kinds):
-        values = kind.compute(terms if isinstance(kind, OfTerms) else tokens)
+        given = terms if isinstance(kind, OfTerms) else pages if isinstance(kind, OfPages) else tokens
+        values = kind.compute(given)
         if isinstance(values, np.ndarray):
             yield f"fingerprint_{number}", fixed_width_column(values)
         else:

@@ -19,9 +19,10 @@ from neardup.detectors.rules import (
     ColumnGroups,
     ExactJaccard,
     Keys,
+    OfSets,
     Pieces,
     RarestChunks,
-    SharedRatio,
+    SharedOfLarger,
 )
 from neardup.engines.collect import Collection, Sets
 from neardup.engines.settings import Settings
@@ -148,6 +149,8 @@ class _RuleArrays:
     #: Sketches, bits of a lane, and how many lanes.
     lanes: tuple[FixedWidth, int, int] | None
     sets: Sets | None
+    #: Sets are scored by what they share of the larger one.
+    of_larger: bool
     least: float
 
 
@@ -156,7 +159,7 @@ def _arrays(rule: Rule, collection: Collection, fingerprints: dict[AnyFingerprin
     lanes = sets = None
     if isinstance(verify, AgreeingLanes):
         lanes = (fingerprints[verify.fingerprint], verify.fingerprint.bits, verify.fingerprint.m)
-    if isinstance(verify, ExactJaccard | SharedRatio):
+    if isinstance(verify, OfSets):
         sets = collection.sets(verify.fingerprint, in_memory=isinstance(keys, RarestChunks))
     return _RuleArrays(
         keys=None if isinstance(keys, RarestChunks) else _keys(keys, fingerprints[keys.fingerprint]),
@@ -167,6 +170,7 @@ def _arrays(rule: Rule, collection: Collection, fingerprints: dict[AnyFingerprin
         bits=fingerprints[verify.fingerprint] if isinstance(verify, AgreeingBits) else None,
         lanes=lanes,
         sets=sets,
+        of_larger=isinstance(verify, SharedOfLarger),
         least=verify.least,
     )
 
@@ -177,7 +181,7 @@ def fixed_width(rules: Sequence[Rule]) -> list[AnyFingerprint]:
     for rule in rules:
         if not isinstance(rule.keys, RarestChunks):
             kinds[rule.keys.fingerprint] = None
-        if not isinstance(rule.verify, ExactJaccard | SharedRatio):
+        if not isinstance(rule.verify, OfSets):
             kinds[rule.verify.fingerprint] = None
     return list(kinds)
 

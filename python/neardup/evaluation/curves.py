@@ -37,7 +37,7 @@ from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.evaluation.pages import curves_page
 from neardup.evaluation.plots import Line, Plot, draw_plot, require_plots
 from neardup.evaluation.revisions import RevisionPairs, revision_pairs
-from neardup.fingerprints import OfTerms
+from neardup.fingerprints import OfPages, OfTerms
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Source
@@ -194,8 +194,8 @@ class _Corpus:
         return _Corpus(source, settings, collection, first, pairs, similarity, clock)
 
     def method(self, detector: Detector) -> Method:
-        if any(isinstance(kind, OfTerms) for kind in detector.fingerprints()):
-            # Tokens hide the letters that these look at.
+        if any(isinstance(kind, OfTerms | OfPages) for kind in detector.fingerprints()):
+            # Tokens hide what these look at.
             return self._by_a_run(detector)
         return self._from_tokens(detector)
 

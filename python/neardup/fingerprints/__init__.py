@@ -4,7 +4,7 @@ Here are also what they share: statistics of a collection, and the chunk index o
 """
 
 from neardup.fingerprints.bands import Bands
-from neardup.fingerprints.base import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth, OfTerms, Statistical
+from neardup.fingerprints.base import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth, OfPages, OfTerms, Statistical
 from neardup.fingerprints.breakpoint_chunks import BreakpointChunks
 from neardup.fingerprints.byte_breakpoints import ByteBreakpoints
 from neardup.fingerprints.chunk_index import ChunkIndex, Found
@@ -19,6 +19,7 @@ from neardup.fingerprints.projection_codes import ProjectionCodes
 from neardup.fingerprints.random_chunks import RandomChunks
 from neardup.fingerprints.rare_chunks import RareChunks
 from neardup.fingerprints.rare_prefixes import RarePrefixes
+from neardup.fingerprints.shingle_paragraphs import CountedParagraphs, ShingleParagraphs
 from neardup.fingerprints.shingles import ShingleSet
 from neardup.fingerprints.sliding_window import SlidingWindow
 from neardup.fingerprints.smallest_shingles import SmallestShingles
@@ -42,12 +43,14 @@ __all__ = [
     "ChunkIndex",
     "ChunkSets",
     "CollectionStatistics",
+    "CountedParagraphs",
     "Fingerprint",
     "FixedWidth",
     "Found",
     "FuzzyCodes",
     "LexiconSignatures",
     "Minima",
+    "OfPages",
     "OfTerms",
     "OnePermutation",
     "PackedMinima",
@@ -59,6 +62,7 @@ __all__ = [
     "RarePrefixes",
     "RarityWeightedSamples",
     "RepeatedChunks",
+    "ShingleParagraphs",
     "ShingleSet",
     "SlidingWindow",
     "SmallestShingles",

@@ -1,9 +1,9 @@
 """What a fingerprint is to the rest: tokens of a batch in, numbers of each page out.
 
 Most are of fixed size, a row of 64-bit numbers a page (``Fingerprint``). Others are sets whose size follows the page
-(``ChunkSets``). Two things a method may ask for beyond tokens: the text of the terms (``OfTerms``), since a token is a
-hash and hides its letters, and statistics of the whole collection (``Statistical``), which is then a fingerprint only
-once they are *given*.
+(``ChunkSets``). Three things a method may ask for beyond tokens: the text of the terms (``OfTerms``), since a token is
+a hash and hides its letters; the pages themselves (``OfPages``), for what tokens lack, such as periods; and statistics
+of the whole collection (``Statistical``), which is then a fingerprint only once they are *given*.
 """
 
 from __future__ import annotations
@@ -44,6 +44,12 @@ class ChunkSets(Protocol):
 
 class OfTerms:
     """Mixed into a fingerprint that is computed of terms as text (``large_list<large_string>``), not of tokens."""
+
+    __slots__ = ()
+
+
+class OfPages:
+    """Mixed into a fingerprint that is computed of the pages as they are (a batch of ``neardup.page.PAGES``)."""
 
     __slots__ = ()
 

@@ -22,9 +22,10 @@ from neardup.detectors.rules import (
     ColumnGroups,
     Pieces,
     RarestChunks,
+    SharedOfLarger,
     SupershinglePairs,
 )
-from neardup.fingerprints import AnyFingerprint, CollectionStatistics, OfTerms, Statistical
+from neardup.fingerprints import AnyFingerprint, CollectionStatistics, OfPages, OfTerms, Statistical
 from neardup.text import term_lists
 
 _FIRST, _SECOND = np.array([0], np.uint32), np.array([1], np.uint32)
@@ -104,7 +105,8 @@ def verdict_of(
     terms = term_lists(pages) if any(isinstance(kind, OfTerms) for kind in detector.fingerprints()) else tokens
     for kind in detector.fingerprints():
         made = kind.given(statistics) if isinstance(kind, Statistical) and statistics is not None else kind
-        values[kind] = made.compute(terms if isinstance(kind, OfTerms) else tokens)  # type: ignore[union-attr]
+        given = terms if isinstance(kind, OfTerms) else pages if isinstance(kind, OfPages) else tokens
+        values[kind] = made.compute(given)  # type: ignore[union-attr]
     rules = [_rule_verdict(rule, values, same_site) for rule in detector.rules()]
     return Verdict(str(detector), any(rule.accepted for rule in rules), rules)
 
@@ -156,6 +158,9 @@ def _measure(rule: Rule, values: Any) -> tuple[str, float, float]:
         apart = np.unpackbits((values[0] ^ values[1]).view(np.uint8), bitorder="little")[: lanes * bits]
         return "lanes that agree", int((~apart.reshape(lanes, bits).astype(bool).any(axis=1)).sum()), lanes
     shared, union = _sets(values)
+    if isinstance(verify, SharedOfLarger):
+        larger = max(len(values[0]), len(values[1]))
+        return "share of the larger page's paragraphs", shared / larger if larger else 0.0, 1.0
     words = "Jaccard similarity of shingles" if type(verify).__name__ == "ExactJaccard" else "ratio of shared chunks"
     return words, shared / union if union else 0.0, 1.0
 

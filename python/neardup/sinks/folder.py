@@ -15,8 +15,9 @@ from neardup.errors import OutputError
 
 
 @contextmanager
-def new_folder(out: Path, overwrite: bool = False) -> Iterator[Path]:
-    """A folder to write into that takes its final name only when everything is in it.
+def new_folder(out: Path, overwrite: bool = False, *, mark: str = "run.json") -> Iterator[Path]:
+    """A folder to write into that takes its final name only when everything is in it. Only a folder that has a file
+    ``mark`` is taken for an earlier result, to be overwritten.
 
     >>> import pathlib, tempfile
     >>> final = pathlib.Path(tempfile.mkdtemp()) / "out"
@@ -28,7 +29,7 @@ def new_folder(out: Path, overwrite: bool = False) -> Iterator[Path]:
     """
     if out.exists() and not overwrite:
         raise OutputError("the output folder exists already", where=str(out), hint="choose another, or --overwrite")
-    if out.exists() and not (out / "run.json").exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.exists() and not (out / mark).exists() and (not out.is_dir() or any(out.iterdir())):
         raise OutputError(
             "what stands there is not a result of neardup and will not be overwritten",
             where=str(out),

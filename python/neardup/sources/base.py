@@ -50,12 +50,14 @@ class Loaded:
     """A chunk's pages (schema ``neardup.page.PAGES``) and what else it held.
 
     ``skipped`` are records that could not be read. ``ignored`` counts, by kind, records that are no pages at
-    all: requests, images, redirects.
+    all: requests, images, redirects. ``redirects`` are addresses that answered with another, and that other as it
+    was written.
     """
 
     pages: pa.RecordBatch
     skipped: list[Skipped] = field(default_factory=list)
     ignored: dict[str, int] = field(default_factory=dict)
+    redirects: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,14 @@ class NotAPage(Exception):
     """The record is none of a page's kinds; its text is the kind it is counted under."""
 
 
+class Redirect(NotAPage):
+    """The answer names another address."""
+
+    def __init__(self, kind: str, location: str) -> None:
+        super().__init__(kind)
+        self.location = location
+
+
 class WarcFile:
     """The pages of one WARC file, plain or compressed."""
 
@@ -87,7 +95,7 @@ class WarcFile:
 
 def load(place: Place, pages: _native.WarcPages) -> Loaded:
     """The pages among the records that the kernel took off an archive."""
-    columns, asides, ignored = pages.take()
+    columns, asides, ignored, redirects = pages.take()
     counts = Counter(dict(ignored))
     skipped: list[Skipped] = []
     patiently: list[dict[str, Any]] = []
@@ -100,6 +108,8 @@ def load(place: Place, pages: _native.WarcPages) -> Loaded:
             row = dict(zip(_READ, read_page(framed), strict=True))
         except NotAPage as kind:
             counts[str(kind)] += 1
+            if isinstance(kind, Redirect) and (url := _target(framed)):
+                redirects.append((url, kind.location))
         except BodyError as error:
             skipped.append(Skipped(place.name, framed.position, str(error)))
         else:
@@ -114,7 +124,7 @@ def load(place: Place, pages: _native.WarcPages) -> Loaded:
         for name in ("offset", "length"):
             at = batch.schema.get_field_index(name)
             batch = batch.set_column(at, batch.schema.field(at), pa.nulls(batch.num_rows, pa.int64()))
-    return Loaded(batch, skipped, dict(sorted(counts.items())))
+    return Loaded(batch, skipped, dict(sorted(counts.items())), redirects)
 
 
 def read_page(framed: Framed) -> tuple[str | None, str | None, bytes, bool, str | None, str | None]:
@@ -145,6 +155,11 @@ def read_page(framed: Framed) -> tuple[str | None, str | None, bytes, bool, str 
     return identifier or None, url or None, content, html, charset, _value(headers, b"WARC-Date") or None
 
 
+def _target(framed: Framed) -> str:
+    """The URL of a record whose header was read before."""
+    return _value(WarcRecord.from_bytes(framed.header + framed.block).headers, b"WARC-Target-URI").strip("<> \t")
+
+
 def _response(record: WarcRecord, framed: Framed) -> tuple[bytes, bool, str | None]:
     if not record.is_http:
         raise NotAPage("response other than HTTP")
@@ -158,7 +173,9 @@ def _response(record: WarcRecord, framed: Framed) -> tuple[bytes, bool, str | No
     if status is None:
         raise BodyError("an HTTP header without a status")
     if not 200 <= status <= 299:
-        raise NotAPage(f"response with status {status // 100}xx")
+        kind = f"response with status {status // 100}xx"
+        location = _value(http, b"Location", "latin-1") if status // 100 == 3 else ""
+        raise Redirect(kind, location) if location else NotAPage(kind)
     content_type = _value(http, b"Content-Type", "latin-1")
     if content_type:
         html, charset = _type(content_type, b"", None)

@@ -5,6 +5,7 @@
 pub mod anchors;
 pub mod breakpoints;
 pub mod bytes;
+pub mod paragraphs;
 pub mod positions;
 pub mod smallest;
 pub mod texts;

@@ -64,6 +64,8 @@ pub struct Pages {
     pub asides: Vec<Aside>,
     /// How many records of each kind are no pages.
     pub ignored: Vec<(String, u64)>,
+    /// Addresses that answered with another, and that other as it is written.
+    pub redirects: Vec<(String, String)>,
     /// Bytes of blocks of a page's kind, and how many of these there were, bad stretches included.
     pub size: usize,
     pub held: usize,
@@ -74,6 +76,11 @@ enum Verdict<'a> {
     Page(Page<'a>),
     /// No page, counted under this.
     Ignored(&'static str),
+    /// No page either, but where one is to be found.
+    Redirect {
+        url: &'a str,
+        location: &'a str,
+    },
     Aside,
 }
 
@@ -126,6 +133,10 @@ impl Pages {
         match verdict {
             Verdict::Page(page) => self.push_page(page, number, record.stored),
             Verdict::Ignored(kind) => self.ignore(kind),
+            Verdict::Redirect { url, location } => {
+                self.ignore(REDIRECT);
+                self.redirects.push((url.to_owned(), location.to_owned()));
+            }
             Verdict::Aside => {
                 let aside = Aside::Record {
                     number,
@@ -235,14 +246,21 @@ fn response<'a>(record: &Record<'a>, longest: usize) -> Verdict<'a> {
     };
     let kind = match status {
         b'1' => Some("response with status 1xx"),
-        b'3' => Some("response with status 3xx"),
+        b'3' => Some(REDIRECT),
         b'4' => Some("response with status 4xx"),
         b'5' => Some("response with status 5xx"),
         b'2' => None,
         _ => return Verdict::Aside,
     };
     if let Some(kind) = kind {
-        return Verdict::Ignored(kind);
+        let moved = if status == b'3' { wanted_fields(http, ["Location"]) } else { Some([None]) };
+        return match moved {
+            Some([Some(location)]) if !fields.url.is_empty() => {
+                Verdict::Redirect { url: fields.url, location }
+            }
+            Some(_) => Verdict::Ignored(kind),
+            None => Verdict::Aside,
+        };
     }
     let content_type = content_type.unwrap_or_default();
     let html = match media_type(content_type) {
@@ -282,6 +300,7 @@ fn http_parts(block: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 }
 
 const OTHER: &str = "neither HTML nor plain text";
+const REDIRECT: &str = "response with status 3xx";
 
 enum Media {
     Unnamed,
@@ -370,6 +389,10 @@ mod tests {
     fn what_is_no_page_is_counted() {
         let ignored = |pages: Pages| pages.ignored[0].0.clone();
         assert_eq!(ignored(answer("HTTP/1.0 301 Moved\r\nLocation: /\r\n\r\n")), "response with status 3xx");
+        let moved = answer("HTTP/1.0 302 Found\r\nLocation: /b\r\n\r\n");
+        assert_eq!(moved.redirects, [("http://a/".to_owned(), "/b".to_owned())]);
+        assert!(answer("HTTP/1.1 304 Not Modified\r\n\r\n").redirects.is_empty());
+        assert_eq!(answer("HTTP/1.1 301 Moved\r\nLocation: /\r\nLocation: /b\r\n\r\n").asides.len(), 1);
         assert_eq!(ignored(answer("HTTP/1.1 404\r\n\r\n")), "response with status 4xx");
         assert_eq!(ignored(answer("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n")), OTHER);
         assert_eq!(ignored(gather("request", "", "GET /")), "request");

@@ -28,14 +28,18 @@
         strokeWidth: 2 })] : []),
     ],
     // {name, data: [[x, y]], marks}: one line each.
-    lines: (told) => told.series.map((series, number) => {
+    lines: (told) => told.series.flatMap((series, number) => {
       const at = { x: (row) => row[0], y: (row) => row[1],
         title: (row) => `${series.name}\n${told.x} ${+row[0].toPrecision(5)}: ${+row[1].toPrecision(4)}` };
       const colour = colours[number % colours.length];
-      return series.marks
+      const drawn = series.marks
         ? Plot.dot(series.data, { ...at, fill: colour, r: 2.5, tip: told.series.length < 9 })
         : Plot.line(series.data, { ...at, stroke: colour, strokeWidth: 1.6,
             strokeDasharray: strokes[Math.floor(number / colours.length) % strokes.length], tip: told.series.length < 9 });
+      // Few lines have their names at their ends.
+      const named = told.named ? [Plot.text(series.data.slice(-1), { x: (row) => row[0], y: (row) => row[1],
+        text: () => series.name, textAnchor: "end", dy: -8, fill: colour, fontWeight: 600 })] : [];
+      return [drawn, ...named];
     }),
   };
 
