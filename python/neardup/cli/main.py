@@ -25,7 +25,7 @@ _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *
 #: Verbs in the order in which ``--help`` teaches them.
 VERBS = (
     "dedup", "show", "report", "explain", "ui", "judge", "certify", "compare", "tokens", "detectors", "plan",
-    "statistics", "evaluate", "study", "demo", "completion",
+    "statistics", "evaluate", "study", "render", "demo", "testing", "completion",
 )  # fmt: skip
 
 
