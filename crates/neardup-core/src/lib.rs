@@ -9,7 +9,8 @@
 //! very many pages share are resolved apart ([`hot`], [`screen`]). [`postings`] is the chunk index, to be asked page by
 //! page. Accepted pairs make clusters ([`components`], [`diameter`]) and decide what goes ([`removal`]). What measures all
 //! this is exact: [`allpairs`], [`partners`], [`cosine`]. [`format`] holds every constant that two runs must share to be
-//! comparable.
+//! comparable. Two given pages are compared by what a compressor says of them ([`compressed`]) and by the text around a
+//! query ([`snippet`]).
 
 pub mod allpairs;
 pub mod ascii;
@@ -18,6 +19,7 @@ mod bridge;
 pub mod chunks;
 pub mod columns;
 pub mod components;
+pub mod compressed;
 pub mod cosine;
 pub mod cpu;
 mod crowd;
@@ -49,6 +51,7 @@ pub mod screen;
 pub mod sets;
 pub mod shingle;
 pub mod site;
+pub mod snippet;
 pub mod statistics;
 pub mod terms;
 pub mod unicode;
