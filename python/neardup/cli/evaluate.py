@@ -40,6 +40,7 @@ def command() -> None:
     help="Judged pairs: a, b, label (reason, query) in .jsonl, .csv, .tsv or .parquet; a and b are ids or URLs.",
 )  # fmt: skip
 @click.option("--detector", "-d", "judges", multiple=True, metavar="SPEC", help="Detectors.  [default: the usual ones]")
+@click.option("--label-field", default="label", show_default=True, help="Field with a pair's label.")
 @click.option("--correct", multiple=True, metavar="LABEL", help="A label that means correct.")
 @click.option("--incorrect", multiple=True, metavar="LABEL", help="A label that means incorrect.")
 @click.option("--undecided", multiple=True, metavar="LABEL", help="A label that means undecided.")
@@ -71,7 +72,7 @@ def pairs(pages: tuple[str, ...], pairs: str, judges: tuple[str, ...], **options
     labels = Labels(options["correct"], options["incorrect"], options["undecided"], options["grade"])
     found = evaluate_pairs(
         Opened(list(pages), fields_of(options), options["base_url"], options["format_"]),
-        read_judged(pairs, labels),
+        read_judged(pairs, labels, options["label_field"]),
         judges or DETECTORS,
         settings=Settings(reading=reading_of(options), threads=options["threads"]),
         resamples=options["resamples"],

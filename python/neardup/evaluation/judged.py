@@ -79,8 +79,12 @@ class Judged:
         return flags
 
 
-def read_judged(path: str | os.PathLike[str], labels: Labels = Labels()) -> Judged:  # noqa: B008  (it is frozen)
-    """The judged pairs of a file.
+def read_judged(
+    path: str | os.PathLike[str],
+    labels: Labels = Labels(),  # noqa: B008  (it is frozen)
+    column: str = "label",
+) -> Judged:
+    """The judged pairs of a file; the label stands in the column named.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "pairs.csv"
@@ -88,19 +92,19 @@ def read_judged(path: str | os.PathLike[str], labels: Labels = Labels()) -> Judg
     >>> read_judged(file).label.tolist()
     [0, 1]
     """
-    rows = _rows(Path(path))
+    rows = _rows(Path(path), column)
     if not rows:
         raise InputError("no judged pairs were found", where=str(path))
     a, b, place = [], [], []
     for number, row in enumerate(rows):
         where = f"{path}, pair {number + 1}"
-        missing = [name for name in ("a", "b", "label") if row.get(name) is None]
+        missing = [name for name in ("a", "b", column) if row.get(name) is None]
         if missing:
-            raise InputError(f"the pair has no {missing[0]!r}", where=where, hint="a pair needs a, b and label")
-        label = labels.of(_word(row["label"]))
+            raise InputError(f"the pair has no {missing[0]!r}", where=where, hint=f"a pair needs a, b and {column}")
+        label = labels.of(_word(row[column]))
         if label is None:
             raise UsageError(
-                f"the label {_word(row['label'])!r} stands for nothing",
+                f"the label {_word(row[column])!r} stands for nothing",
                 where=where,
                 hint="say what it means: --correct, --incorrect, --undecided, or --grade",
             )
@@ -121,7 +125,7 @@ def _word(label: Any) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 
-def _rows(path: Path) -> list[Mapping[str, Any]]:
+def _rows(path: Path, column: str) -> list[Mapping[str, Any]]:
     name = path.name.lower()
     try:
         if name.endswith(".parquet"):
@@ -130,7 +134,7 @@ def _rows(path: Path) -> list[Mapping[str, Any]]:
             return table
         if name.endswith((".csv", ".tsv")):
             delimiter = "\t" if name.endswith(".tsv") else ","
-            words = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(("a", "b", "label"), pa.string()))
+            words = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(("a", "b", column), pa.string()))
             with open(path, "rb") as file:
                 parse = pyarrow.csv.ParseOptions(delimiter=delimiter)
                 read: list[Mapping[str, Any]] = pyarrow.csv.read_csv(

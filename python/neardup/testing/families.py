@@ -35,6 +35,8 @@ class Draft:
     content: Content
     #: Whether it belongs with all other drafts of this mark, whatever their family.
     mark: str = ""
+    #: Whether it can be a result of a query; what others merely lead to cannot.
+    listed: bool = True
 
 
 @dataclass(slots=True)
@@ -45,6 +47,8 @@ class Maker:
     number: int
     sites: tuple[Site, ...]
     words: int
+    #: Whom the writers follow, where all pages are about one thing.
+    about: Writer | None = None
     dice: Dice = field(init=False)
     site: Site = field(init=False)
     writer: Writer = field(init=False)
@@ -53,7 +57,7 @@ class Maker:
     def __post_init__(self) -> None:
         self.dice = Dice(self.seed, "family", self.number)
         self.site = self.dice.pick(self.sites)
-        self.writer = Writer(self.site.language, self.dice)
+        self.writer = Writer(self.site.language, self.dice, self.about)
         self.second = self.dice.below(60 * DAY)
 
     def length(self) -> int:
@@ -117,8 +121,8 @@ class Family:
 FAMILIES: Final[dict[str, Family]] = {}
 
 
-def family(name: str, weight: int, largest: int = 40) -> Callable[[Make], Make]:
-    """Enters a function in ``FAMILIES``.
+def family(name: str, weight: int, largest: int = 40, families: dict[str, Family] = FAMILIES) -> Callable[[Make], Make]:
+    """Enters a function in ``FAMILIES``, or in another table.
 
     >>> import neardup.testing.relations
     >>> FAMILIES["mirror"].largest
@@ -126,7 +130,7 @@ def family(name: str, weight: int, largest: int = 40) -> Callable[[Make], Make]:
     """
 
     def enter(make: Make) -> Make:
-        FAMILIES[name] = Family(name, weight, largest, make)
+        families[name] = Family(name, weight, largest, make)
         return make
 
     return enter

@@ -74,16 +74,20 @@ _ENDINGS = vocabulary("a, ex, ia, io, is, on, or, um, us, yn")
 class Writer:
     """Writes sentences about one topic, keeping to a few of its words and to a few names.
 
+    With ``about``, to the topic and the names of another writer, as several pages that answer one query do.
+
     >>> from neardup.testing.english import ENGLISH
     >>> writer = Writer(ENGLISH, Dice(5, "doctest"))
     >>> writer.sentence().endswith(".")
     True
     """
 
-    def __init__(self, language: Language, dice: Dice) -> None:
+    def __init__(self, language: Language, dice: Dice, about: Writer | None = None) -> None:
         self.language, self.dice = language, dice
-        self.topic = dice.pick(language.topics)
+        self.topic: Topic = about.topic if about else dice.pick(language.topics)
         self.nouns = dice.sample(self.topic.nouns, 9)
+        if about and about.nouns[0] not in self.nouns:
+            self.nouns[0] = about.nouns[0]
         self.verbs = dice.sample(self.topic.verbs, 6)
         self.adjectives = dice.sample(language.adjectives, 9)
         self.places = dice.sample(language.places, 3)
@@ -91,7 +95,7 @@ class Writer:
             language.name.format(first=first, last=last)
             for first, last in zip(dice.sample(language.people, 3), dice.sample(language.families, 3), strict=True)
         ]
-        self.companies = [self._new_company() for _ in range(3)]
+        self.companies: list[str] = list(about.companies) if about else [self._new_company() for _ in range(3)]
         self._slots: dict[str, Callable[[], str]] = {
             "noun": self._cycle(self.nouns),
             "verb": self._cycle(self.verbs),

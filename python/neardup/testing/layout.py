@@ -22,6 +22,7 @@ from neardup.testing.items import Content
 from neardup.testing.japanese import JAPANESE
 from neardup.testing.language import Language, Writer
 from neardup.testing.russian import RUSSIAN
+from neardup.testing.skeletons import SKELETONS, Parts
 
 #: The languages of the generated web, by their codes.
 LANGUAGES: Final = {language.code: language for language in (ENGLISH, GERMAN, FRENCH, JAPANESE, RUSSIAN)}
@@ -56,9 +57,11 @@ class Site:
     session_in_text: bool
     #: The listed facts that its pages show as a matter of course.
     habits: tuple[str, ...]
+    #: How the parts stand together: the name of one of ``SKELETONS``; empty for the plain ones of ``web()``.
+    skeleton: str = ""
 
 
-def make_site(seed: int, name: str, host: str, language: Language) -> Site:
+def make_site(seed: int, name: str, host: str, language: Language, skeletons: Sequence[str] = ()) -> Site:
     """A site with a template of its own; sites of equal arguments are equal.
 
     >>> make_site(0, "alpha.example", "www.alpha.example", ENGLISH).name
@@ -100,6 +103,7 @@ def make_site(seed: int, name: str, host: str, language: Language) -> Site:
         status_on_top=dice.chance(0.3),
         session_in_text=dice.chance(0.5),
         habits=tuple(dice.sample([name for name in STATUS if name != "url"], dice.pick((0, 0, 1, 2)))),
+        skeleton=Dice(seed, "skeleton", name).pick(skeletons) if skeletons else "",
     )
 
 
@@ -169,6 +173,9 @@ def _surround(site: Site, facts: Facts, body: str, status: str, hidden: str) -> 
             f"<p>{_small_text(code, 'advertisement', facts.advertisement)}</p></div>"
         )
     top, bottom = (status, "") if site.status_on_top else ("", status)
+    if site.skeleton:
+        middle = f"{top}{body}"
+        return SKELETONS[site.skeleton](Parts(site.navigation, side, middle, f"{bottom}{site.footer}", hidden))
     if site.tables:
         columns = [f'<td width="20%" valign=top>\n{side}\n</td>', f"<td valign=top>\n{top}{body}\n</td>"]
         middle = "\n".join(columns if site.side_first else columns[::-1])

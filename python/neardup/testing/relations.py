@@ -75,7 +75,8 @@ def _mirror(maker: Maker, size: int) -> list[Draft]:
 def _parked(maker: Maker, size: int) -> list[Draft]:
     writer, dice = maker.writer, maker.dice
     seller = f"seller{maker.number}.example"
-    maker.site = replace(make_site(maker.seed, seller, seller, maker.site.language), habits=())
+    template = make_site(maker.seed, seller, seller, maker.site.language)
+    maker.site = replace(template, habits=(), skeleton=maker.site.skeleton)
     links = "".join(
         f'<li><a href="/results?topic={dice.digits(4)}">{escape(writer.headline())}</a></li>\n' for _ in range(9)
     )
@@ -187,7 +188,7 @@ def _syndicated(maker: Maker, size: int) -> list[Draft]:
     codes = [site.language.code for site in maker.sites]
     able = [site for site in maker.sites if codes.count(site.language.code) > 1]
     maker.site = maker.dice.pick(able or maker.sites)
-    maker.writer = Writer(maker.site.language, maker.dice)
+    maker.writer = Writer(maker.site.language, maker.dice, maker.about)
     content = items.press_release(maker.writer, maker.length())
     others = [site for site in able if site.language is maker.site.language and site is not maker.site]
     drafts = []

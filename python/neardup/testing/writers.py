@@ -100,8 +100,10 @@ def write_labels(pairs: Sequence[tuple[Page, Page, Label]], path: str | PathLike
         raise OutputError(error.strerror or str(error), where=str(path), hint="check the folder") from error
 
 
-def write_warc(pages: Iterable[Page], path: str | PathLike[str]) -> None:
+def write_warc(pages: Iterable[Page], path: str | PathLike[str], others: Iterable[tuple[str, str, bytes]] = ()) -> None:
     """A WARC/1.1 file: one ``warcinfo`` record, then one ``response`` record a page.
+
+    After them come the ``others``, each an address, a media type and a body.
 
     >>> import tempfile, pathlib, neardup.testing
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -112,11 +114,11 @@ def write_warc(pages: Iterable[Page], path: str | PathLike[str]) -> None:
     """
     compressed = _compressed(path)
     with _opened(path) as file:
-        for record in _records(pages):
+        for record in _records(pages, others):
             file.write(gzip.compress(record, mtime=0) if compressed else record)
 
 
-def _records(pages: Iterable[Page]) -> Iterator[bytes]:
+def _records(pages: Iterable[Page], others: Iterable[tuple[str, str, bytes]]) -> Iterator[bytes]:
     about = b"software: neardup.testing\r\nformat: WARC File Format 1.1\r\n"
     yield _record(
         [
@@ -128,19 +130,25 @@ def _records(pages: Iterable[Page]) -> Iterator[bytes]:
         "warcinfo",
     )
     for page in pages:
-        payload = page.html.encode()
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(payload)}\r\n\r\n"
-        yield _record(
-            [
-                ("WARC-Type", "response"),
-                ("WARC-Target-URI", page.url),
-                ("WARC-Date", page.date),
-                ("WARC-Payload-Digest", _digest(payload)),
-                ("Content-Type", "application/http;msgtype=response"),
-            ],
-            head.encode("ascii") + payload,
-            f"{page.id} {page.url}",
-        )
+        media_type = "text/html; charset=utf-8"
+        yield _response(page.url, page.date, media_type, page.html.encode(), f"{page.id} {page.url}")
+    for url, media_type, body in others:
+        yield _response(url, "2006-03-01T00:00:00Z", media_type, body, url)
+
+
+def _response(url: str, date: str, media_type: str, payload: bytes, name: str) -> bytes:
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nContent-Length: {len(payload)}\r\n\r\n"
+    return _record(
+        [
+            ("WARC-Type", "response"),
+            ("WARC-Target-URI", url),
+            ("WARC-Date", date),
+            ("WARC-Payload-Digest", _digest(payload)),
+            ("Content-Type", "application/http;msgtype=response"),
+        ],
+        head.encode("ascii") + payload,
+        name,
+    )
 
 
 def _record(fields: list[tuple[str, str]], block: bytes, name: str) -> bytes:
