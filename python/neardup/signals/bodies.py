@@ -142,17 +142,24 @@ _STORED: Final = pa.schema(
 def _part(chunk: Chunk, wanted: pa.StringArray, needs: Needs) -> _Part:
     loaded = chunk.load()
     pages = loaded.pages
-    ids = _ids(pages)
+    ids = page_ids(pages)
     named = pc.or_(pc.is_in(ids, wanted), pc.is_in(pages.column("url"), wanted))
     read_pages = pages.num_rows
     pages, ids = pages.filter(named), ids.filter(named)
     fixed, strings, stored = _measured(pages, needs)
     return _Part(
-        ids.to_pylist(), pages.column("url").to_pylist(), fixed, strings, stored, loaded.skipped, read_pages, chunk.nbytes
+        ids.to_pylist(),
+        pages.column("url").to_pylist(),
+        fixed,
+        strings,
+        stored,
+        loaded.skipped,
+        read_pages,
+        chunk.nbytes,
     )
 
 
-def _ids(pages: pa.RecordBatch) -> pa.StringArray:
+def page_ids(pages: pa.RecordBatch) -> pa.StringArray:
     """A page's own id, else ``source#record``."""
     made = pc.binary_join_element_wise(pages.column("source"), pc.cast(pages.column("record"), pa.string()), "#")
     return pc.coalesce(pages.column("id"), made)

@@ -1,8 +1,9 @@
 """Every signal: its name, group, version, formula and cost.
 
 Groups are the paper's (Table 1): F from the fetched bodies, R from the rendered ones, FS and RS from snippets of them;
-body length stands apart (L), as in the paper, for it adds nothing once mcd is there. O and RO are ours, of addresses and
-fetched bodies and of rendered bodies. A signal's version is raised when its values change: a model says which it needs.
+body length stands apart (L), as in the paper, for it adds nothing once mcd is there. O and RO are ours, of addresses
+and fetched bodies and of rendered bodies. A signal's version is raised when its values change: a model says which it
+needs.
 """
 
 from __future__ import annotations
@@ -68,11 +69,12 @@ def _of_body(body: str) -> list[Signal]:
                "one compression of both bodies, ~60 MB/s", late + 8),
         Signal(f"{body}_main_jaccard", ours, "Jaccard similarity of the 3-term shingles of the main contents",
                "one merge of two sets", late + 9),
-        Signal(f"{body}_b_similarity", ours, "how many of Alg. B's 6 supershingles agree", "48 bytes a page", late + 10),
+        Signal(f"{body}_b_similarity", ours, "how many of Alg. B's 6 supershingles agree", "48 bytes a page",
+               late + 10),
         Signal(f"{body}_c_similarity", ours, "how many of Alg. C's 384 bits agree", "48 bytes a page", late + 11),
         Signal(f"{body}_layout_similarity", ours, "Jaccard similarity of the runs of 4 block elements; null if neither "
                "has one", "one merge of two sets", late + 12),
-        Signal(f"{body}_same_canonical", ours, "1 if both name the same canonical address, or one the other's own; 0 if "
+        Signal(f"{body}_same_canonical", ours, "1 if both name one canonical address, or one the other's own; 0 if "
                "not; null if neither names one", "one comparison", late + 13),
     ]  # fmt: skip
 

@@ -4,9 +4,9 @@ mcd(A, B) = max(|c(AB) − c(AA)|, |c(AB) − c(BB)|) / max(c(AA), c(BB)), where
 text, near 1 for two that share nothing. c(AA) belongs to the page and is computed once; c(AB) costs one compression of
 both bodies. The page with the smaller id comes first, so that the distance has no direction.
 
-**The window.** gzip looks back 32 KiB and no further: behind a longer A it does not find A again, c(AB), c(AA) and c(BB)
-all become sums of parts, and mcd falls to nearly 0 for any two long pages. So ``gzip`` has no value for longer texts,
-and ``wide`` (zstd with a window as long as both texts) is a signal of its own.
+**The window.** gzip looks back 32 KiB and no further: behind a longer A it does not find A again, c(AB), c(AA) and
+c(BB) all become sums of parts, and mcd falls to nearly 0 for any two long pages. So ``gzip`` has no value for longer
+texts, and ``wide`` (zstd with a window as long as both texts) is a signal of its own.
 """
 
 from __future__ import annotations

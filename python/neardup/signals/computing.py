@@ -73,9 +73,9 @@ def compute(
     """The signals of pairs, a row a pair in the given order: ``a``, ``b``, ``query``, then a column a signal.
 
     A pair has ``a`` and ``b`` (ids or URLs of pages) and, for snippets, a query. ``pages`` (and ``rendered``, the same
-    pages as a browser shows them) are mappings with ``html`` or ``text``, ``id`` and ``url``, or a function that opens a
-    source. ``signals`` are groups or names, all by default; tf-idf distances are there only with an ``idf`` table, those
-    of rendered bodies only with ``rendered``. A body that is missing gives nulls.
+    pages as a browser shows them) are mappings with ``html`` or ``text``, ``id`` and ``url``, or a function that opens
+    a source. ``signals`` are groups or names, all by default; tf-idf distances are there only with an ``idf`` table,
+    those of rendered bodies only with ``rendered``. A rendered body that is missing gives nulls.
 
     >>> pages = [{"id": "x", "url": "http://a.example/1", "html": "<title>T</title><p>one two three"},
     ...          {"id": "y", "url": "http://a.example/2", "html": "<title>T</title><p>one two four"}]
@@ -223,7 +223,8 @@ def _compare(
 
 def _of_fixed(bodies: Bodies, body: str, a: Rows, b: Rows, names: frozenset[str]) -> dict[str, Numbers]:
     """Signals that need only what is held in memory."""
-    fixed, made = bodies.fixed, {}
+    fixed = bodies.fixed
+    made: dict[str, Numbers] = {}
     has_tokens = (fixed["tokens"][a] > 0) & (fixed["tokens"][b] > 0)
     small_a, small_b = a.astype(np.uint32), b.astype(np.uint32)
     for name in names:

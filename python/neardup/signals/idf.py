@@ -100,7 +100,12 @@ def build_idf(source: Source, *, threads: int = 0, progress: Progress | None = N
     detector = parse("i-match")  # the detector whose statistics are of single terms
     # Every page with terms counts, however short it is.
     settings = Settings(threads=threads, reading=Reading(min_tokens=1))
-    collection = collect(source, detector, settings, progress or Silent())
+    progress = progress or Silent()
+    progress.begin("reading", source.nbytes())
+    try:
+        collection = collect(source, detector, settings, progress)
+    finally:
+        progress.end()
     statistics = count(collection, (_LENGTH,), settings)
     if not statistics.pages:
         raise InputError("no pages were read", hint="an idf table needs a collection")

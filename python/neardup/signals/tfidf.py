@@ -57,7 +57,8 @@ def top_terms(tokens: pa.LargeListArray, idf: Idf, top: int = TOP) -> tuple[Toke
 
 
 def _place_weights(top: int) -> npt.NDArray[np.float64]:
-    return 1.0 / np.log(np.arange(1, top + 1) + math.e - 1)
+    weights: npt.NDArray[np.float64] = 1.0 / np.log(np.arange(1, top + 1) + math.e - 1)
+    return weights
 
 
 def tfidf_distance(
