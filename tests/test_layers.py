@@ -49,8 +49,8 @@ LEAF = "testing"
 LEAF_MAY_IMPORT = {"errors", LEAF}
 #: Libraries of the extras, imported where they are needed and behind a helpful error.
 OPTIONAL = {
-    "duckdb", "fastapi", "jinja2", "markupsafe", "matplotlib", "pandas", "playwright", "polars", "pyspark",
-    "sklearn", "starlette", "uvicorn",
+    "duckdb", "fastapi", "ir_measures", "jinja2", "markupsafe", "matplotlib", "pandas", "playwright", "polars",
+    "pyspark", "sklearn", "starlette", "threadpoolctl", "uvicorn",
 }  # fmt: skip
 
 MODULES = sorted(ROOT.rglob("*.py"))

@@ -23,12 +23,15 @@ __all__ = [
     "agreeing_bits",
     "align",
     "all_pairs",
+    "anatomy",
     "anchored_windows",
     "bag_names",
     "bow_tie",
     "build_postings",
     "byte_windows",
     "components",
+    "compressed_sizes",
+    "compression_window",
     "cosines",
     "count_lines",
     "counted_paragraphs",
@@ -66,6 +69,7 @@ __all__ = [
     "shingle_sets",
     "site_of",
     "smallest_windows",
+    "snippets",
     "spanning_forest",
     "stepping_windows",
     "stretches",
@@ -419,3 +423,16 @@ class SampleIndex:
         npt.NDArray[np.float64],
         npt.NDArray[np.float64],
     ]: ...
+
+# What two given pages are compared by.
+
+def anatomy(
+    content: pa.LargeBinaryArray, html: pa.BooleanArray, charset: pa.StringArray, url: pa.StringArray
+) -> tuple[pa.LargeStringArray, pa.LargeListArray, pa.LargeListArray, pa.StringArray]: ...
+def compression_window(method: str) -> int: ...
+def compressed_sizes(
+    content: pa.LargeBinaryArray, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32], *, method: str
+) -> npt.NDArray[np.uint64]: ...
+def snippets(
+    texts: pa.LargeStringArray, page: npt.NDArray[np.uint32], queries: pa.StringArray, *, window: int, most: int
+) -> pa.LargeStringArray: ...

@@ -10,8 +10,8 @@
 //! page. Accepted pairs make clusters ([`components`], [`diameter`]) and decide what goes ([`removal`]). What measures all
 //! this is exact: [`allpairs`], [`partners`], [`cosine`]. What shows two pages to a person: [`align`]. The study of a
 //! collection compares pages in steps ([`steps`], [`growing`]) and looks at the graph of their links ([`web_graph`]).
-//! [`format`] holds every constant that two runs must share to be
-//! comparable.
+//! Two given pages are compared by what a compressor says of them ([`compressed`]) and by the text around a query
+//! ([`snippet`]). [`format`] holds every constant that two runs must share to be comparable.
 
 pub mod align;
 pub mod allpairs;
@@ -21,6 +21,7 @@ mod bridge;
 pub mod chunks;
 pub mod columns;
 pub mod components;
+pub mod compressed;
 pub mod cosine;
 pub mod cpu;
 mod crowd;
@@ -53,6 +54,7 @@ pub mod screen;
 pub mod sets;
 pub mod shingle;
 pub mod site;
+pub mod snippet;
 pub mod statistics;
 pub mod steps;
 pub mod terms;

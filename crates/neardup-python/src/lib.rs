@@ -17,6 +17,7 @@ mod pairs;
 mod postings;
 mod rules;
 mod set_files;
+mod signals;
 mod sketches;
 mod statistics;
 mod study;
@@ -50,6 +51,8 @@ mod _native {
     use crate::postings::{Postings, build_postings};
     #[pymodule_export]
     use crate::rules::{join, match_rules};
+    #[pymodule_export]
+    use crate::signals::{anatomy, compressed_sizes, compression_window, snippets};
     #[pymodule_export]
     use crate::sketches::{
         PrefixProfile, group_columns, interval_probability, lexicon_signatures, one_permutation_sketches,

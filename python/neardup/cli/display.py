@@ -31,8 +31,8 @@ class Lines:
 
     EVERY = 10.0
 
-    def begin(self, stage: str, total_bytes: int | None = None) -> None:
-        self.stage, self.total = stage, total_bytes
+    def begin(self, stage: str, total_bytes: int | None = None, unit: str = "pages") -> None:
+        self.stage, self.total, self.unit = stage, total_bytes, unit
         self.pages = self.nbytes = 0
         self.started = self.said = time.monotonic()
 
@@ -51,6 +51,8 @@ class Lines:
 
     def _done(self) -> str:
         seconds = max(time.monotonic() - self.started, 1e-3)
+        if self.unit != "pages":
+            return f"{self.pages:,} {self.unit}, {self.pages / seconds:,.0f} {self.unit}/s"
         return (
             f"{self.pages:,} pages, {self.nbytes / 1e6:,.1f} MB, "
             f"{self.pages / seconds:,.0f} pages/s, {self.nbytes / 1e6 / seconds:,.1f} MB/s"
@@ -94,12 +96,14 @@ class Bars:
             BarColumn(bar_width=24),
             TimeElapsedColumn(),
         ]
+        self._counting = [*self._short[:3], TextColumn("{task.fields[pages]}"), TimeElapsedColumn()]
         self._make = Progress
         self._bar: Any = None
 
-    def begin(self, stage: str, total_bytes: int | None = None) -> None:
-        self._reads = stage == "reading"
-        columns = self._columns if self._reads else self._short
+    def begin(self, stage: str, total_bytes: int | None = None, unit: str = "pages") -> None:
+        self._reads = stage == "reading" or unit != "pages"
+        self._unit = unit
+        columns = self._counting if unit != "pages" else self._columns if self._reads else self._short
         self._bar = self._make(*columns, console=self._console)
         self._pages = self._nbytes = 0
         self._started = time.monotonic()
@@ -111,7 +115,7 @@ class Bars:
         self._nbytes += nbytes
         # The mean since the stage began: rich's own rate needs two reports, and a short run makes only one.
         rate = self._nbytes / 1e6 / max(time.monotonic() - self._started, 1e-3)
-        self._bar.update(self._task, advance=nbytes, pages=f"{self._pages:,} pages", rate=f"{rate:,.1f} MB/s")
+        self._bar.update(self._task, advance=nbytes, pages=f"{self._pages:,} {self._unit}", rate=f"{rate:,.1f} MB/s")
 
     def end(self) -> None:
         if failing():

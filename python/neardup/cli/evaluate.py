@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, input_options, reading_of, reading_options, together
+from neardup.cli.options import (
+    fields_of,
+    input_options,
+    label_options,
+    labels_of,
+    reading_of,
+    reading_options,
+    together,
+)
 
 _output_options = together(
     click.option("--out", "-o", required=True, metavar="DIR", help="Folder; it appears when all is done."),
@@ -40,11 +48,7 @@ def command() -> None:
     help="Judged pairs: a, b, label (reason, query) in .jsonl, .csv, .tsv or .parquet; a and b are ids or URLs.",
 )  # fmt: skip
 @click.option("--detector", "-d", "judges", multiple=True, metavar="SPEC", help="Detectors.  [default: the usual ones]")
-@click.option("--label-field", default="label", show_default=True, help="Field with a pair's label.")
-@click.option("--correct", multiple=True, metavar="LABEL", help="A label that means correct.")
-@click.option("--incorrect", multiple=True, metavar="LABEL", help="A label that means incorrect.")
-@click.option("--undecided", multiple=True, metavar="LABEL", help="A label that means undecided.")
-@click.option("--grade", type=float, metavar="X", help="Labels are numbers; from here on they are correct.")
+@label_options
 @click.option(
     "--resamples", type=click.IntRange(min=0), default=500, show_default=True, help="Resamples of the bootstrap."
 )
@@ -63,16 +67,15 @@ def pairs(pages: tuple[str, ...], pairs: str, judges: tuple[str, ...], **options
     from neardup.cli.laboratory import print_pairs
     from neardup.cli.summary import print_json
     from neardup.engines import Settings
-    from neardup.evaluation.judged import Labels, read_judged
+    from neardup.evaluation.judged import read_judged
     from neardup.evaluation.pairs import DETECTORS, evaluate_pairs, write_evaluation
     from neardup.evaluation.plots import require_plots
     from neardup.results import Opened
 
     require_plots()
-    labels = Labels(options["correct"], options["incorrect"], options["undecided"], options["grade"])
     found = evaluate_pairs(
         Opened(list(pages), fields_of(options), options["base_url"], options["format_"]),
-        read_judged(pairs, labels, options["label_field"]),
+        read_judged(pairs, labels_of(options), options["label_field"]),
         judges or DETECTORS,
         settings=Settings(reading=reading_of(options), threads=options["threads"]),
         resamples=options["resamples"],

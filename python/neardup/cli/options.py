@@ -55,6 +55,22 @@ reading_options = together(
 )  # fmt: skip
 
 
+label_options = together(
+    click.option("--label-field", default="label", show_default=True, help="Field with a pair's label."),
+    click.option("--correct", multiple=True, metavar="LABEL", help="A label that means correct."),
+    click.option("--incorrect", multiple=True, metavar="LABEL", help="A label that means incorrect."),
+    click.option("--undecided", multiple=True, metavar="LABEL", help="A label that means undecided."),
+    click.option("--grade", type=float, metavar="X", help="Labels are numbers; from here on they are correct."),
+)
+
+
+def labels_of(options: dict[str, Any]) -> Any:
+    """What labels mean, from a verb's options."""
+    from neardup.evaluation.judged import Labels
+
+    return Labels(options["correct"], options["incorrect"], options["undecided"], options["grade"])
+
+
 def fields_of(options: dict[str, Any]) -> Any:
     """The field names among a verb's options."""
     from neardup.sources import Fields

@@ -8,8 +8,9 @@ from typing import Protocol
 class Progress(Protocol):
     """Told of each stage as it begins, and of what is done within it."""
 
-    def begin(self, stage: str, total_bytes: int | None = None) -> None:
-        """A stage begins; ``total_bytes`` is how much there is to read, where that is known."""
+    def begin(self, stage: str, total_bytes: int | None = None, unit: str = "pages") -> None:
+        """A stage begins; ``total_bytes`` is how much there is to read, where that is known. Where other things than
+        pages are counted, ``unit`` names them, and they stand in for bytes."""
         ...
 
     def advance(self, pages: int, nbytes: int) -> None:
@@ -27,7 +28,7 @@ class Silent:
     >>> Silent().begin("reading")
     """
 
-    def begin(self, stage: str, total_bytes: int | None = None) -> None:
+    def begin(self, stage: str, total_bytes: int | None = None, unit: str = "pages") -> None:
         pass
 
     def advance(self, pages: int, nbytes: int) -> None:

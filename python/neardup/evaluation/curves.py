@@ -258,7 +258,7 @@ class _Clock:
     _stage: str = ""
     _start: float = 0.0
 
-    def begin(self, stage: str, total_bytes: int | None = None) -> None:
+    def begin(self, stage: str, total_bytes: int | None = None, unit: str = "pages") -> None:
         self._stage, self._start = stage, time.process_time()
         self.shown.begin(stage, total_bytes)
 

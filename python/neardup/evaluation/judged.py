@@ -92,7 +92,7 @@ def read_judged(
     >>> read_judged(file).label.tolist()
     [0, 1]
     """
-    rows = _rows(Path(path), column)
+    rows = read_rows(path, column)
     if not rows:
         raise InputError("no judged pairs were found", where=str(path))
     a, b, place = [], [], []
@@ -125,7 +125,9 @@ def _word(label: Any) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 
-def _rows(path: Path, column: str) -> list[Mapping[str, Any]]:
+def read_rows(path: str | os.PathLike[str], column: str = "label") -> list[Mapping[str, Any]]:
+    """The rows of a file of pairs, as it has them."""
+    path = Path(path)
     name = path.name.lower()
     try:
         if name.endswith(".parquet"):

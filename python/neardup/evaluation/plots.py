@@ -78,9 +78,13 @@ def draw_plot(plot: Plot, path: Path) -> None:
         if any(line.name for line in plot.lines):
             beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.02), "frameon": False}
             axes.legend(fontsize=6.5 if many else 8, **(beside if many else {}))
-        figure.tight_layout()
-        drawn = io.StringIO()
-        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
+        _save(figure, path)
+
+
+def _save(figure: Any, path: Path) -> None:
+    figure.tight_layout()
+    drawn = io.StringIO()
+    figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
     lines = (line.rstrip() for line in drawn.getvalue().splitlines())  # the library leaves spaces at line ends
     with replacing(path) as file:
         file.write(("\n".join(lines) + "\n").encode())
@@ -103,3 +107,42 @@ def _svg_figure(size: tuple[float, float]) -> Any:
         figure = Figure(figsize=size)
         FigureCanvasSVG(figure)
         yield figure, figure.add_subplot()
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Named bars from the top down, each with the ends of an interval where they are known."""
+
+    title: str
+    x: str
+    names: Sequence[str]
+    values: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    #: A value to compare with, and what it is.
+    line: tuple[float, str] | None = None
+
+
+def draw_bars(bars: Bars, path: Path) -> None:
+    """Writes bars as an SVG file."""
+    require_plots()
+    count = len(bars.names)
+    with _svg_figure((6.4, 0.9 + 0.28 * count)) as (figure, axes):
+        places = list(range(count))
+        errors = None
+        if bars.low:
+            errors = [
+                [max(value - end, 0.0) for value, end in zip(bars.values, bars.low, strict=True)],
+                [max(end - value, 0.0) for value, end in zip(bars.values, bars.high, strict=True)],
+            ]
+        axes.barh(places, bars.values, xerr=errors, height=0.65, color="#7aa6c2", ecolor="#333333", capsize=2)
+        axes.set_yticks(places, bars.names, fontsize=8)
+        axes.invert_yaxis()
+        axes.set_xlim(0, 100)
+        if bars.line is not None:
+            axes.axvline(bars.line[0], color="#b04a4a", linewidth=1.0, linestyle="--", label=bars.line[1])
+            axes.legend(fontsize=7, loc="lower left")
+        axes.set_title(bars.title, fontsize=10)
+        axes.set_xlabel(bars.x)
+        axes.grid(True, axis="x", alpha=0.3)
+        _save(figure, path)

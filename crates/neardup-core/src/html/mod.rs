@@ -5,6 +5,7 @@
 //! parts that a consumer looks at, only when it looks. [`visible`] is the first consumer: what the page says
 //! to a reader. Others (links, text blocks, main content) are further implementations of [`scanner::Sink`].
 
+pub mod anatomy;
 pub mod attributes;
 mod lanes;
 pub mod links;

@@ -191,7 +191,7 @@ impl Reader<'_> {
 }
 
 /// Appends text without its soft hyphens and NULs.
-fn push_shown(text: &mut String, piece: &str) {
+pub(super) fn push_shown(text: &mut String, piece: &str) {
     let bytes = piece.as_bytes();
     let (mut from, mut at) = (0, 0);
     while let Some(found) = memchr2(SOFT_HYPHEN_LEAD, 0, &bytes[at..]) {

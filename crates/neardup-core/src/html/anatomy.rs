@@ -1,0 +1,417 @@
+//! What a page is made of, beside its terms: its text without images, its layout, its main content, and the address it
+//! gives for its own.
+//!
+//! *Layout* is the sequence of block elements as they open. *Main content* is told from menus, lists of links and
+//! footers by the shallow features of Kohlschütter, Fankhauser and Nejdl (Boilerplate Detection using Shallow Text
+//! Features, 2010, Algorithm 2): text between two block tags is a block, and it counts if it has enough words and few of
+//! them in links, looking at the block before and the one after. It needs no tree, no language and no other page; where
+//! no block counts, all of the text does. *Canonical* is the first `link rel=canonical`. Cost: one scan.
+
+use url::Url;
+
+use super::links::normalised;
+use super::names::{Name, NameTable};
+use super::references;
+use super::scanner::{Sink, Tag, TextKind, scan};
+use super::visible::push_shown;
+
+/// What [`anatomy`] gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Anatomy {
+    /// The visible text, title included, markup as white space.
+    pub text: String,
+    /// The block elements in the order in which they open, each as a number.
+    pub layout: Vec<u64>,
+    /// The main content; a line a block.
+    pub main: String,
+    /// The canonical address, resolved and without fragment.
+    pub canonical: Option<String>,
+}
+
+/// Reads a page.
+///
+/// ```
+/// use neardup_core::html::anatomy::anatomy;
+///
+/// let html = "<link rel=canonical href='http://a.example/x#y'><ul><li><a href=/>Home</a></ul><p>".to_owned()
+///     + &"word ".repeat(20);
+/// let page = anatomy(&html, None);
+/// assert_eq!(page.canonical.as_deref(), Some("http://a.example/x"));
+/// assert_eq!((page.layout.len(), page.main.trim().len()), (3, 99));
+/// ```
+pub fn anatomy(html: &str, url: Option<&Url>) -> Anatomy {
+    let mut reader = Reader::default();
+    scan(html, &mut reader);
+    reader.close_block();
+    let main = reader.main();
+    let canonical = reader.canonical.as_deref().and_then(|href| resolved(href, reader.base.as_deref(), url));
+    Anatomy { text: reader.text, layout: reader.layout, main, canonical }
+}
+
+fn resolved(href: &str, base: Option<&str>, url: Option<&Url>) -> Option<String> {
+    let base = match (base, url) {
+        (Some(base), Some(url)) => url.join(base).ok().or_else(|| Some(url.clone())),
+        (Some(base), None) => Url::parse(base).ok(),
+        (None, url) => url.cloned(),
+    };
+    let target = base.map_or_else(|| Url::parse(href), |base| base.join(href)).ok()?;
+    matches!(target.scheme(), "http" | "https").then(|| normalised(&target))
+}
+
+/// Text between two block tags: where it stands, its words, and how many of them are in links.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    start: usize,
+    end: usize,
+    words: usize,
+    linked: usize,
+}
+
+impl Block {
+    fn link_density(self) -> f64 {
+        if self.words == 0 { 0.0 } else { self.linked as f64 / self.words as f64 }
+    }
+}
+
+/// Algorithm 2 of the paper.
+fn counts(before: Block, block: Block, after: Block) -> bool {
+    if block.link_density() > 1.0 / 3.0 {
+        return false;
+    }
+    if before.link_density() > 5.0 / 9.0 {
+        return block.words > 40 || after.words > 17;
+    }
+    block.words > 16 || after.words > 15 || before.words > 4
+}
+
+#[derive(Default)]
+struct Reader {
+    text: String,
+    layout: Vec<u64>,
+    blocks: Vec<Block>,
+    block: Block,
+    canonical: Option<String>,
+    base: Option<String>,
+    template_depth: usize,
+    raw_is_hidden: bool,
+    in_link: bool,
+    in_title: bool,
+}
+
+impl Reader {
+    fn separate(&mut self) {
+        if !self.text.as_bytes().last().is_some_and(u8::is_ascii_whitespace) {
+            self.text.push(' ');
+        }
+    }
+
+    fn close_block(&mut self) {
+        self.block.end = self.text.len();
+        if self.block.words > 0 && !self.in_title {
+            self.blocks.push(self.block);
+        }
+        self.block = Block { start: self.text.len(), ..Block::default() };
+    }
+
+    fn main(&self) -> String {
+        let at = |place: Option<usize>| {
+            place.and_then(|place| self.blocks.get(place)).copied().unwrap_or_default()
+        };
+        let mut main = String::new();
+        for place in 0..self.blocks.len() {
+            let block = self.blocks[place];
+            if counts(at(place.checked_sub(1)), block, at(Some(place + 1))) {
+                main.push_str(self.text[block.start..block.end].trim());
+                main.push('\n');
+            }
+        }
+        if main.is_empty() { self.text.clone() } else { main }
+    }
+}
+
+/// Words as a reader counts them: runs of letters and digits, and of scripts without spaces every two characters.
+fn words(text: &str) -> usize {
+    let (mut count, mut wide, mut inside) = (0, 0, false);
+    for character in text.chars() {
+        let is_wide = character >= '\u{2E80}' && character.is_alphanumeric();
+        wide += usize::from(is_wide);
+        let letter = character.is_alphanumeric() && !is_wide;
+        count += usize::from(letter && !inside);
+        inside = letter;
+    }
+    count + wide.div_ceil(2)
+}
+
+/// What an element means here.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// Its tags vanish.
+    Joins,
+    /// Its tags are white space inside a block.
+    Inline,
+    /// Any other element parts text.
+    Other,
+    Link,
+    Hidden,
+    Template,
+    Title,
+    Base,
+    LinkElement,
+}
+
+static MEANINGS: NameTable<Meaning> = {
+    use Meaning::{Base, Hidden, Inline, Joins, Link, LinkElement, Template, Title};
+    NameTable::new(
+        &[
+            ("b", Joins),
+            ("i", Joins),
+            ("em", Joins),
+            ("strong", Joins),
+            ("u", Joins),
+            ("s", Joins),
+            ("font", Joins),
+            ("tt", Joins),
+            ("big", Joins),
+            ("small", Joins),
+            ("sub", Joins),
+            ("sup", Joins),
+            ("wbr", Joins),
+            ("abbr", Inline),
+            ("br", Inline),
+            ("cite", Inline),
+            ("code", Inline),
+            ("img", Inline),
+            ("kbd", Inline),
+            ("mark", Inline),
+            ("q", Inline),
+            ("span", Inline),
+            ("time", Inline),
+            ("var", Inline),
+            ("a", Link),
+            ("script", Hidden),
+            ("style", Hidden),
+            ("noscript", Hidden),
+            ("noembed", Hidden),
+            ("noframes", Hidden),
+            ("iframe", Hidden),
+            ("template", Template),
+            ("title", Title),
+            ("base", Base),
+            ("link", LinkElement),
+        ],
+        Meaning::Other,
+    )
+};
+
+/// The blocks that make up the layout.
+static BLOCKS: NameTable<bool> = NameTable::new(
+    &[
+        ("article", true),
+        ("aside", true),
+        ("dd", true),
+        ("div", true),
+        ("dl", true),
+        ("dt", true),
+        ("figure", true),
+        ("footer", true),
+        ("form", true),
+        ("h1", true),
+        ("h2", true),
+        ("h3", true),
+        ("h4", true),
+        ("h5", true),
+        ("h6", true),
+        ("header", true),
+        ("hr", true),
+        ("li", true),
+        ("main", true),
+        ("nav", true),
+        ("ol", true),
+        ("p", true),
+        ("pre", true),
+        ("section", true),
+        ("table", true),
+        ("td", true),
+        ("th", true),
+        ("tr", true),
+        ("ul", true),
+    ],
+    false,
+);
+
+impl<'a> Sink<'a> for Reader {
+    fn text(&mut self, raw: &'a str, kind: TextKind) {
+        if self.template_depth > 0 || (kind == TextKind::Raw && self.raw_is_hidden) {
+            return;
+        }
+        let from = self.text.len();
+        if kind.has_references() && raw.contains('&') {
+            let mut decoded = String::with_capacity(raw.len());
+            references::decode_into(raw, false, &mut decoded);
+            push_shown(&mut self.text, &decoded);
+        } else {
+            push_shown(&mut self.text, raw);
+        }
+        if !self.in_title {
+            let found = words(&self.text[from..]);
+            self.block.words += found;
+            self.block.linked += if self.in_link { found } else { 0 };
+        }
+    }
+
+    fn start_tag(&mut self, tag: Tag<'a>) {
+        let meaning = MEANINGS.get(tag.name.key);
+        self.raw_is_hidden = meaning == Meaning::Hidden;
+        if meaning == Meaning::Template {
+            self.template_depth += usize::from(!(tag.foreign && tag.self_closing));
+        }
+        if meaning == Meaning::Joins || self.template_depth > 0 {
+            return;
+        }
+        self.separate();
+        match meaning {
+            Meaning::Inline | Meaning::Joins | Meaning::Template => {}
+            Meaning::Link => self.in_link = true,
+            Meaning::Title if !tag.foreign => {
+                self.close_block();
+                self.in_title = true;
+            }
+            Meaning::Base if self.base.is_none() => {
+                self.base = tag.attributes.get("href").map(|href| href.value().trim_ascii().to_owned());
+            }
+            Meaning::LinkElement if self.canonical.is_none() => {
+                let is_canonical = tag.attributes.get("rel").is_some_and(|rel| {
+                    rel.value().split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("canonical"))
+                });
+                if is_canonical {
+                    let href = tag.attributes.get("href").map(|href| href.value().trim_ascii().to_owned());
+                    self.canonical = href.filter(|href| !href.is_empty());
+                }
+            }
+            _ => {
+                self.close_block();
+                if BLOCKS.get(tag.name.key) {
+                    self.layout.push(tag.name.key);
+                }
+            }
+        }
+    }
+
+    fn end_tag(&mut self, name: Name<'a>) {
+        match MEANINGS.get(name.key) {
+            Meaning::Joins => return,
+            Meaning::Template => self.template_depth = self.template_depth.saturating_sub(1),
+            Meaning::Title => {
+                self.close_block();
+                self.in_title = false;
+                self.block = Block { start: self.text.len(), ..Block::default() };
+            }
+            Meaning::Link => self.in_link = false,
+            Meaning::Inline => {}
+            _ if self.template_depth == 0 => {
+                self.separate();
+                self.close_block();
+            }
+            _ => {}
+        }
+        if self.template_depth == 0 {
+            self.separate();
+        }
+    }
+
+    fn comment(&mut self, _raw: &'a str) {
+        if self.template_depth == 0 {
+            self.separate();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::html::names::key;
+    use crate::html::visible::{Visible, extract};
+
+    fn sentence(word: &str, count: usize) -> String {
+        vec![word; count].join(" ")
+    }
+
+    #[test]
+    fn menus_and_footers_are_not_main_content() {
+        let html = format!(
+            "<title>{t}</title><nav><ul><li><a href=/>Home</a><li><a href=/n>News of the day</a></ul></nav>\
+             <h1>A heading</h1><p>{a}</p><p>{b} <a href=x>more</a></p>\
+             <div class=footer><a href=/imprint>Imprint</a> <a href=/terms>Terms and conditions</a></div>",
+            t = sentence("title", 20),
+            a = sentence("first", 30),
+            b = sentence("second", 25)
+        );
+        let page = anatomy(&html, None);
+        for (word, expected) in
+            [("title", 0), ("Home", 0), ("heading", 1), ("first", 30), ("second", 25), ("Imprint", 0)]
+        {
+            assert_eq!(page.main.matches(word).count(), expected, "{word}: {}", page.main);
+        }
+        assert!(page.text.contains("title") && page.text.contains("Imprint"));
+    }
+
+    #[test]
+    fn where_nothing_counts_all_does() {
+        let page = anatomy("<p>a short page</p>", None);
+        assert_eq!(page.main.split_whitespace().collect::<Vec<_>>(), ["a", "short", "page"]);
+    }
+
+    #[test]
+    fn the_layout_is_the_blocks_that_open() {
+        let page = anatomy(
+            "<div><p>a <b>b</b><span>c</span></p><script>d</script><template><p></template><UL><li>e",
+            None,
+        );
+        assert_eq!(page.layout, [b"div".as_slice(), b"p", b"ul", b"li"].map(key));
+    }
+
+    #[test]
+    fn the_first_canonical_address_counts() {
+        let of = |html: &str, url: &str| anatomy(html, Url::parse(url).ok().as_ref()).canonical;
+        let link = "<LINK REL='x Canonical' href=' b.html#c '><link rel=canonical href=/d>";
+        assert_eq!(of(link, "http://a.example/d/e").as_deref(), Some("http://a.example/d/b.html"));
+        assert_eq!(
+            of(&format!("<base href=/f/>{link}"), "http://a.example/d/e").as_deref(),
+            Some("http://a.example/f/b.html")
+        );
+        assert_eq!(of(link, "no address"), None);
+        assert_eq!(of("<link rel=canonical href='javascript:x'>", "http://a.example/"), None);
+        assert_eq!(of("<link rel=stylesheet href=y>", "http://a.example/"), None);
+    }
+
+    #[test]
+    fn words_of_scripts_without_spaces() {
+        assert_eq!((words("one two3, four"), words("東京都に"), words(" .-")), (3, 2, 0));
+    }
+
+    proptest! {
+        /// The text is that of `visible`, whatever stands around it.
+        #[test]
+        fn the_text_is_the_visible_text(html in "(<(/?(p|b|a|li|title|template|script|textarea)|img src=x)>|[a-c& ;]|&amp;|é){0,40}") {
+            let mut visible = Visible::default();
+            extract(&html, &mut visible);
+            let found = anatomy(&html, None).text;
+            prop_assert_eq!(
+                found.split_whitespace().collect::<Vec<_>>(),
+                visible.text.split_whitespace().collect::<Vec<_>>()
+            );
+        }
+
+        #[test]
+        fn main_content_is_part_of_the_text(html in "(<(/?(p|b|a href=x|li|h1))>|[a-c]{1,5} ){0,60}") {
+            let page = anatomy(&html, None);
+            let all: Vec<&str> = page.text.split_whitespace().collect();
+            let mut rest = all.iter();
+            for word in page.main.split_whitespace() {
+                prop_assert!(rest.any(|other| *other == word), "{word} in {all:?}");
+            }
+        }
+    }
+}

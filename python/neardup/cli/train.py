@@ -1,0 +1,68 @@
+"""``neardup train``: a classifier of pairs, learned from signals and labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from neardup.cli.options import label_options, labels_of
+
+
+@click.command(short_help="Learn from signals and labels which pairs are duplicates.")
+@click.option("--signals", "signals_", required=True, metavar="FILE", help="Signals, as neardup signals writes them.")
+@click.option(
+    "--labels", required=True, metavar="FILE", help="Judged pairs: a, b, label in .jsonl, .csv, .tsv, .parquet."
+)
+@label_options
+@click.option(
+    "--groups", default="F+R+RS", show_default=True, metavar="SUM", help="Groups or names of signals, joined by +."
+)
+@click.option(
+    "--learner", type=click.Choice(["tree", "rules", "boosting"]), default="rules", show_default=True,
+    help="Decision tree, RIPPER's rules, or gradient boosting.",
+)  # fmt: skip
+@click.option("--out", "-o", required=True, metavar="FILE", help="The classifier, as JSON.")
+@click.option(
+    "--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Folds of the cross-validation."
+)
+@click.option(
+    "--seeds", type=click.IntRange(min=0), default=9, show_default=True,
+    help="How often it is repeated; the run of median F is told. 0: no cross-validation.",
+)  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the classifier that is written.")
+@click.option("--tables", metavar="DIR", help="Also draw up all tables and figures of the paper, into a folder.")
+@click.option("--overwrite", is_flag=True, help="Replace earlier tables of the same name.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+def command(signals_: str, labels: str, groups: str, learner: str, out: str, **options: Any) -> None:
+    """Train a classifier on all labelled pairs, and tell by cross-validation, query by query, how good it is.
+
+    \b
+      neardup train --signals signals.parquet --labels pairs.csv --groups F+R+RS --out model.json
+      neardup train --signals signals.parquet --labels pairs.csv --learner tree --tables tables --out model.json
+    """
+    from neardup.cli.learning import print_training
+    from neardup.cli.summary import print_json
+    from neardup.evaluation.judged import read_judged
+    from neardup.evaluation.many_signals import Effort, Labelled, experiment, train
+    from neardup.evaluation.many_signals_report import read_signals, require_for_tables, write_tables
+    from neardup.signals.classifiers import save_classifier
+    from neardup.signals.classifiers.learners import require_learners
+
+    require_learners()
+    if options["tables"]:
+        require_for_tables()
+    labelled = Labelled.of(read_signals(signals_), read_judged(labels, labels_of(options), options["label_field"]))
+    classifier = train(labelled, groups, learner, options["seed"])
+    told: dict[str, Any] = {"pairs": labelled.summary(), "signals": classifier.signals}
+    if options["seeds"]:
+        effort = Effort(options["folds"], options["seeds"])
+        row = experiment(labelled, groups, effort)
+        told["cross-validation"] = {name: value for name, value in row.items() if name != "runs"}
+        if options["tables"]:
+            write_tables(labelled, options["tables"], effort, overwrite=options["overwrite"])
+    save_classifier(classifier, out)
+    if options["as_json"]:
+        print_json(told)
+    else:
+        print_training(classifier, told, out, options)

@@ -1,0 +1,270 @@
+"""How well classifiers of signals tell duplicates: the experiments of Huffman et al. 2007, §5.
+
+Ten-fold cross-validation in which the pairs of one query never straddle folds, once for each of nine seeds (of the
+folds and of the learner); what is told is the run of median F, by the pooled decisions of all folds, with the
+quartiles. P, R and F are of the duplicates and say little without the share of duplicates, which is told beside them.
+Pairs of equal URLs are left out, as in the paper; undecided pairs as well. Cost: folds × seeds trainings a set of
+signals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.errors import InputError
+from neardup.evaluation.judged import Judged
+from neardup.signals.catalogue import by_name, names_of
+from neardup.signals.classifiers import Classifier, learn
+from neardup.signals.classifiers.model import matrix
+from neardup.signals.computing import told
+
+FOLDS: Final = 10
+SEEDS: Final = 9
+#: The paper's two, whose mean F compares sets of signals.
+PAPER: Final = ("rules", "tree")
+#: The sums of groups of Table 3, and of ours.
+SUMS: Final = ("F", "F+R", "F+R+RS", "F+R+RS+O+RO")
+
+Numbers = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Pairs with signals, labels and queries."""
+
+    table: pa.Table
+    duplicate: Flags
+    #: A number a query; pairs without one are queries of their own.
+    query: npt.NDArray[np.int64]
+    left_out: dict[str, int]
+
+    @staticmethod
+    def of(signals: pa.Table, judged: Judged) -> Labelled:
+        """Joins a table of signals with judged pairs, by the names of the two pages in either order.
+
+        A pair that was not judged, or not decided, is left out and counted; a judged pair without signals too.
+        """
+        told(signals, "signals")
+        place: dict[tuple[str, str], int] = {}
+        for at, (one, other) in enumerate(zip(judged.a, judged.b, strict=True)):
+            place[min(one, other), max(one, other)] = at
+        a, b = signals.column("a").to_pylist(), signals.column("b").to_pylist()
+        found = np.array([place.get((min(x, y), max(x, y)), -1) for x, y in zip(a, b, strict=True)], np.int64)
+        label = np.where(found >= 0, judged.label[found], -1)
+        same = np.array([x == y for x, y in zip(a, b, strict=True)])
+        kept = (label >= 0) & (label < 2) & ~same
+        left_out = {
+            "without label": int((label < 0).sum()),
+            "undecided": int((label == 2).sum()),
+            "a page with itself": int(same.sum()),
+            "judged without signals": len(place) - len({at for at in found.tolist() if at >= 0}),
+        }
+        if not kept.any():
+            raise InputError("no pair has both signals and a label", hint="are these labels of these pairs?")
+        words = signals.column("query").to_pylist()
+        keys = [f"q{words[at]}" if words[at] is not None else f"p{at}" for at in np.flatnonzero(kept).tolist()]
+        query = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+        return Labelled(signals.filter(pa.array(kept)), label[kept] == 0, query, left_out)
+
+    def __len__(self) -> int:
+        return len(self.duplicate)
+
+    def available(self, groups: str) -> list[str]:
+        """The signals of a sum of groups that the table has; at least one must be there."""
+        names = [name for name in names_of(groups) if name in self.table.column_names]
+        if not names:
+            raise InputError(f"the table has no signal of {groups}", hint="neardup signals can make them")
+        return names
+
+    def summary(self) -> dict[str, Any]:
+        """Pairs, duplicates, their share, queries."""
+        return {
+            "pairs": len(self),
+            "duplicates": int(self.duplicate.sum()),
+            "share": round(float(self.duplicate.mean()), 5),
+            "queries": len(np.unique(self.query)),
+            "left out": self.left_out,
+        }
+
+
+def folds_of(query: npt.NDArray[np.int64], duplicate: Flags, seed: int, folds: int = FOLDS) -> npt.NDArray[np.int64]:
+    """A fold for each pair, by its query; queries with many duplicates are dealt out first: all folds have some.
+
+    >>> folds = folds_of(np.array([0, 0, 1, 2, 3, 3]), np.array([1, 0, 1, 0, 0, 0], bool), seed=1, folds=2)
+    >>> bool(folds[0] == folds[1]), bool(folds[0] != folds[2])
+    (True, True)
+    """
+    count = int(query.max()) + 1
+    duplicates = np.bincount(query, duplicate, count)
+    order = np.random.default_rng(seed).permutation(count)
+    order = order[np.argsort(-duplicates[order], kind="stable")]
+    fold = np.empty(count, np.int64)
+    fold[order] = np.arange(count) % folds
+    return fold[query]
+
+
+def precision_recall_f(accepted: Flags, duplicate: Flags) -> tuple[float, float, float]:
+    """P, R and F of decisions; 0 where nothing is accepted or there.
+
+    >>> precision_recall_f(np.array([1, 1, 0, 0], bool), np.array([1, 0, 1, 0], bool))
+    (0.5, 0.5, 0.5)
+    """
+    right = int((accepted & duplicate).sum())
+    if right == 0:
+        return 0.0, 0.0, 0.0
+    precision, recall = right / int(accepted.sum()), right / int(duplicate.sum())
+    return precision, recall, 2 * precision * recall / (precision + recall)
+
+
+def cross_validate(
+    labelled: Labelled,
+    names: Sequence[str],
+    kind: str,
+    *,
+    folds: int = FOLDS,
+    seeds: int = SEEDS,
+    only: Flags | None = None,
+) -> dict[str, Any]:
+    """P, R and F of the run of median F over seeds, the quartiles of F, and the scores of that run.
+
+    ``only`` takes some of the pairs, those for which a signal is there.
+    """
+    values, duplicate, query = matrix(labelled.table, names), labelled.duplicate, labelled.query
+    if only is not None:
+        values, duplicate, query = values[only], duplicate[only], np.unique(query[only], return_inverse=True)[1]
+    runs = []
+    for seed in range(seeds):
+        fold = folds_of(query, duplicate, seed, folds)
+        accepted, scores = np.zeros(len(duplicate), bool), np.zeros(len(duplicate))
+        for number in range(folds):
+            test = fold == number
+            if not test.any() or test.all():
+                continue
+            parts = learn(kind, values[~test], duplicate[~test], list(names), seed)
+            accepted[test], scores[test] = parts.accepts(values[test]), parts.scores(values[test])
+        runs.append((precision_recall_f(accepted, duplicate), scores))
+    runs.sort(key=lambda run: run[0][2])
+    (precision, recall, f), scores = runs[len(runs) // 2]
+    low, high = np.percentile([run[0][2] for run in runs], [25, 75])
+    return {
+        "P": precision, "R": recall, "F": f, "low": float(low), "high": float(high),
+        "pairs": len(duplicate), "duplicates": int(duplicate.sum()), "scores": scores, "labels": duplicate,
+    }  # fmt: skip
+
+
+def _row(what: str, found: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """A row of a table: each learner's P, R, F in per cent, and the mean F of the paper's two."""
+    row: dict[str, Any] = {"signals": what}
+    for kind, told_of in found.items():
+        row[kind] = {name: round(100 * told_of[name], 1) for name in ("P", "R", "F", "low", "high")}
+    known = [row[kind]["F"] for kind in PAPER if kind in row]
+    row["F"] = round(sum(known) / len(known), 1) if known else None
+    row["pairs"] = next(iter(found.values()))["pairs"]
+    return row
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is trained."""
+
+    folds: int = FOLDS
+    seeds: int = SEEDS
+    kinds: Sequence[str] = (*PAPER, "boosting")
+
+
+def experiment(labelled: Labelled, groups: str, effort: Effort = Effort(), only: Flags | None = None) -> dict[str, Any]:  # noqa: B008
+    """A row for a sum of groups (or names of signals), with the median run of each learner."""
+    names = labelled.available(groups)
+    found = {
+        kind: cross_validate(labelled, names, kind, folds=effort.folds, seeds=effort.seeds, only=only)
+        for kind in effort.kinds
+    }
+    return _row(groups, found) | {"runs": found}
+
+
+def table_2(labelled: Labelled, effort: Effort) -> list[dict[str, Any]]:
+    """Each signal alone, over the pairs for which it is there; best first."""
+    alone = Effort(effort.folds, effort.seeds, PAPER)
+    rows = []
+    for name in by_name():
+        if name not in labelled.table.column_names:
+            continue
+        there = np.asarray(labelled.table.column(name).combine_chunks().is_valid())
+        if labelled.duplicate[there].any() and len(np.unique(labelled.query[there])) > 1:
+            rows.append(experiment(labelled, name, alone, there))
+    return sorted(rows, key=lambda row: -(row["F"] or 0.0))
+
+
+def table_3(labelled: Labelled, effort: Effort, sums: Sequence[str] = SUMS) -> list[dict[str, Any]]:
+    """Similarity hash and tf-idf distance alone, then the sums of groups, over all pairs."""
+    single = [name for name in ("fetched_simhash_distance", "fetched_tfidf_distance")
+              if name in labelled.table.column_names]  # fmt: skip
+    return [experiment(labelled, what, effort) for what in (*single, *possible(labelled, sums))]
+
+
+def table_4(labelled: Labelled, effort: Effort, sums: Sequence[str] = SUMS) -> list[dict[str, Any]]:
+    """Each sum of groups with snippets of fetched bodies added; beside the same row of Table 3."""
+    if "fetched_snippet_mcd" not in labelled.table.column_names:
+        return []
+    return [experiment(labelled, f"{what}+FS", effort) for what in possible(labelled, sums)]
+
+
+def possible(labelled: Labelled, sums: Sequence[str]) -> list[str]:
+    """Those sums of which every group has a signal in the table."""
+    have = set(labelled.table.column_names)
+    return [what for what in sums if all(have & set(names_of(group)) for group in what.split("+"))]
+
+
+def figure_3(labelled: Labelled, effort: Effort, *, without_mcd: bool = False) -> list[dict[str, Any]]:
+    """The paper's signals added one after another in the order of their cost, with the quartiles of F.
+
+    ``without_mcd`` leaves out the compression of whole bodies, the dearest of what is computed.
+    """
+    there = [signal for signal in by_name().values() if signal.name in labelled.table.column_names]
+    dear = {"fetched_mcd", "rendered_mcd"} if without_mcd else set()
+    paper = [signal for signal in there if signal.group in ("F", "L", "R", "RS") and signal.name not in dear]
+    paper.sort(key=lambda signal: signal.rank)
+    rows, added = [], []
+    for signal in paper:
+        added.append(signal.name)
+        # Same domain and same title alone say next to nothing: the paper adds them together.
+        if signal.name != "same_domain":
+            rows.append(experiment(labelled, "+".join(added), Effort(effort.folds, effort.seeds, PAPER)) | {
+                "added": signal.name})  # fmt: skip
+    return rows
+
+
+def precision_recall(scores: Numbers, duplicate: Flags) -> tuple[list[float], list[float]]:
+    """Recall and precision at each distinct score, from strict to lax (Fig. 2).
+
+    >>> precision_recall(np.array([0.9, 0.8, 0.1]), np.array([True, False, True]))
+    ([0.5, 0.5, 1.0], [1.0, 0.5, 0.6666666666666666])
+    """
+    order = np.argsort(-scores, kind="stable")
+    right = np.cumsum(duplicate[order])
+    last = np.append(np.diff(scores[order]) != 0, True)
+    recall, precision = right / max(int(duplicate.sum()), 1), right / np.arange(1, len(order) + 1)
+    return recall[last].tolist(), precision[last].tolist()
+
+
+def train(labelled: Labelled, groups: str, kind: str, seed: int = 0) -> Classifier:
+    """A classifier of all labelled pairs."""
+    names = labelled.available(groups)
+    parts = learn(kind, matrix(labelled.table, names), labelled.duplicate, names, seed)
+    about = told(labelled.table)
+    return Classifier(kind, names, parts, about["idf"], {"groups": groups, "seed": seed} | labelled.summary())
+
+
+def tested(classifier: Classifier, labelled: Labelled) -> dict[str, Any]:
+    """P, R and F of a classifier on other pairs (Table 5, a held-out half), and its scores."""
+    scores, accepted = classifier.classify(labelled.table)
+    precision, recall, f = precision_recall_f(accepted, labelled.duplicate)
+    return {"P": precision, "R": recall, "F": f, "pairs": len(labelled), "duplicates": int(labelled.duplicate.sum()),
+            "scores": scores, "labels": labelled.duplicate}  # fmt: skip
