@@ -32,6 +32,7 @@ LAYERS = [
     {"results"},
     {"job"},
     {"comparison"},
+    {"estimate"},
     {"index"},
     {"signals"},
     {"render"},

@@ -33,6 +33,7 @@ _PACKED = (".gz", ".zst", ".bz2", ".xz", ".br", ".parquet")
 
 Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Write = Literal["kept", "all"]
+Engine = Literal["local", "spark"]
 
 
 def dedup(
@@ -50,13 +51,17 @@ def dedup(
     resume: bool = False,
     progress: Progress | None = None,
     certify: Certify | None = None,
+    engine: Engine = "local",
+    master: str | None = None,
+    remote: str | None = None,
 ) -> Result:
     """Finds the near-duplicates among the pages of files, folders or globs.
 
     Without ``out`` nothing is written. Without ``detector`` it is ``site-aware`` where pages have URLs, else
     ``minhash``. What is done is committed to a ``scratch`` folder (beside ``out`` unless named) now and then; a run
     that was stopped goes on from there with ``resume``. ``certify`` (``neardup.evaluation.certify.Certifier``) has a
-    last look at the run and says how right it was.
+    last look at the run and says how right it was. ``engine="spark"`` runs on a cluster (``master``, or ``remote`` for
+    Spark Connect) with the same answer; every machine must see the files, and ``scratch``.
 
     >>> import json, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -75,6 +80,15 @@ def dedup(
         raise UsageError("no input was given", hint="name files, folders, globs, or - for standard input")
     opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
     settings = settings or Settings()
+    if engine == "spark":
+        if certify is not None or write is not None or resume:
+            raise UsageError(
+                "the Spark engine neither writes pages, nor resumes, nor certifies",
+                hint="join pages.parquet with your pages; certify a sample with the local engine",
+            )
+        return _on_spark(opened, out, detector, settings, overwrite, scratch, progress or Silent(), master, remote)
+    if master is not None or remote is not None:
+        raise UsageError("a master or a remote is for the Spark engine", hint="give engine='spark' (--engine spark)")
     if certify is not None:
         settings = replace(settings, hold_tokens=True)
     if out is None:
@@ -95,6 +109,41 @@ def dedup(
         write_outcome(outcome, folder, source, write, progress or Silent())
         committed.tallies.clear()
     return _result(outcome, Path(out))
+
+
+def _on_spark(
+    opened: Opened,
+    out: str | os.PathLike[str] | None,
+    detector: str | Detector | None,
+    settings: Settings,
+    overwrite: bool,
+    scratch: str | os.PathLike[str] | None,
+    progress: Progress,
+    master: str | None,
+    remote: str | None,
+) -> Result:
+    from neardup.engines.spark import run_files, start
+
+    if "-" in opened.paths:
+        raise UsageError("standard input cannot be distributed", hint="write it to a file that all machines see")
+    working = os.fspath(scratch) if scratch is not None else None
+    with ExitStack() as stack:
+        source = stack.enter_context(opened.source())
+        chosen = choose_detector(source, detector)
+        folder = stack.enter_context(new_folder(Path(out), overwrite)) if out is not None else None
+        if working is None and out is not None:
+            working = str(Path(out).absolute().parent)
+        session = start(master, remote)
+        outcome = stack.enter_context(
+            run_files(session, source, chosen, settings, working=working, progress=progress)
+        )
+        outcome.report["input"] = asdict(opened)
+        if folder is None or out is None:
+            tables = outcome.to_arrow()
+            return Result(tables.__getitem__, outcome.report)
+        outcome.move_to(folder)
+        write_json(outcome.report, folder / "run.json")
+    return Result(Written(Path(out)), outcome.report, Path(out))
 
 
 def _scratch_needed(source: OpenedInputs, detector: Detector, settings: Settings) -> int:

@@ -48,7 +48,7 @@ mod _native {
     #[pymodule_export]
     use crate::postings::{Postings, build_postings};
     #[pymodule_export]
-    use crate::rules::{join, match_rules};
+    use crate::rules::{join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]
     use crate::sketches::{
         PrefixProfile, group_columns, interval_probability, lexicon_signatures, one_permutation_sketches,

@@ -24,7 +24,7 @@ _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *
 
 #: Verbs in the order in which ``--help`` teaches them.
 VERBS = (
-    "dedup", "show", "certify", "compare", "tokens", "detectors", "plan", "statistics", "evaluate", "demo",
+    "dedup", "show", "certify", "compare", "tokens", "detectors", "plan", "estimate", "statistics", "evaluate", "demo",
     "completion",
 )  # fmt: skip
 

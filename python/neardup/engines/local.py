@@ -10,12 +10,13 @@ from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines import first_pass
 from neardup.engines.collect import Collection, collect
-from neardup.engines.matching import Matches, match
-from neardup.engines.outcome import Outcome, Tables, assemble
+from neardup.engines.matching import match
+from neardup.engines.outcome import Outcome, assemble
 from neardup.engines.progress import Progress, Silent
 from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
 from neardup.engines.stopwatch import Stage, Stopwatch
+from neardup.engines.warnings import collection_warnings
 from neardup.sources import Source
 
 #: Looks at what a run read and found, and says how right that was, as ``run.json`` tells it.
@@ -65,7 +66,14 @@ def run(
             "in_all": tables.all_pairs,
             "held": tables.held,
         },
-        "warnings": warnings(collection, matches, tables, detector),
+        "warnings": collection_warnings(
+            tables.counts,
+            tables.all_pairs,
+            tables.held_pairs < tables.all_pairs,
+            matches.rules,
+            detector,
+            collection.column("site").null_count == collection.count,
+        ),
         "skipped": [asdict(bad) for bad in collection.tally.skipped],
         "bytes": collection.tally.nbytes,
         "stages": [],
@@ -85,25 +93,3 @@ def stages(done: list[Stage]) -> list[dict[str, object]]:
     [{'name': 'reading', 'seconds': 1.235, 'peak_memory': None}]
     """
     return [asdict(stage) | {"seconds": round(stage.seconds, 3)} for stage in done]
-
-
-def warnings(collection: Collection, matches: Matches, tables: Tables, detector: Detector) -> list[str]:
-    """What the user should know beside the numbers."""
-    said = []
-    counts = tables.counts
-    if counts["skipped"]:
-        said.append(f"records that could not be read: {counts['skipped']:,}; 'skipped' names them")
-    if counts["repeated_ids"]:
-        said.append(f"ids that occurred before and became id#row: {counts['repeated_ids']:,}")
-    if tables.held_pairs < tables.all_pairs:
-        said.append(f"of {tables.all_pairs:,} accepted pairs only the spanning forest is held; see --max-pairs")
-    hot = [counts for counts in matches.rules if counts.unscored]
-    if hot:
-        said.append(
-            f"{sum(counts.hot_buckets for counts in hot):,} keys are shared by so many pages that not all their pairs "
-            "were scored; the pages that stay and the clusters are exact, cohesion and diameter are of scored pairs"
-        )
-    needs_sites = any(rule.predicate != "any" for rule in detector.rules())
-    if needs_sites and collection.column("site").null_count == collection.count:
-        said.append("no page has a URL, so all count as on different sites; consider --detector minhash")
-    return said

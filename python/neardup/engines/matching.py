@@ -36,6 +36,8 @@ Rows = npt.NDArray[np.uint32]
 _ACCEPTED: Final = 1 << 20
 _POSSIBLE: Final = 1 << 26
 _POSSIBLE_A_PAGE: Final = 4096
+#: Buckets that are joined whatever the limits say.
+FEW: Final = 16
 #: Memory for a pair on its way from the join to the table.
 _BYTES_A_PAIR: Final = 256
 
@@ -78,7 +80,7 @@ class Matches:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sites:
+class SetSites:
     """The sites of each identity set, all its members' together."""
 
     offsets: npt.NDArray[np.uint64]
@@ -108,8 +110,8 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         active,
         set_order(order, identity),
         hot=settings.hot,
-        most_accepted=max(_ACCEPTED, min(settings.max_pairs * len(identity), settings.memory_budget // _BYTES_A_PAIR)),
-        most_possible=max(_POSSIBLE, _POSSIBLE_A_PAGE * len(identity)),
+        most_accepted=most_accepted(len(identity), settings),
+        most_possible=most_possible(len(identity)),
         site_offsets=sites.offsets,
         sites=sites.values,
         rows=first,
@@ -122,20 +124,30 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         a=first[a],
         b=first[b],
         score=score,
-        same_site=_same_site(sites, a, b),
-        b_similarity=_similarity(fingerprints, Supershingles, a, b),
-        c_similarity=_similarity(fingerprints, Projection, a, b),
+        same_site=same_site_of(sites, a, b),
+        b_similarity=similarity(fingerprints, Supershingles, a, b),
+        c_similarity=similarity(fingerprints, Projection, a, b),
         jaccard=score if all(isinstance(rule.verify, ExactJaccard) for rule in rules) else None,
         rule=which,
         rules=[RuleCounts(rule.name, *pairs[3:]) for rule, pairs in zip(rules, found, strict=True)],
     )
 
 
+def most_accepted(pages: int, settings: Settings) -> int:
+    """Accepted pairs beyond which buckets are hot."""
+    return max(_ACCEPTED, min(settings.max_pairs * pages, settings.memory_budget // _BYTES_A_PAIR))
+
+
+def most_possible(pages: int) -> int:
+    """Possible pairs beyond which buckets are hot."""
+    return max(_POSSIBLE, _POSSIBLE_A_PAGE * pages)
+
+
 _Pairs = tuple[Rows, Rows, npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
-class _RuleArrays:
+class RuleArrays:
     """A rule as the native module takes it."""
 
     #: There unless the sets give keys, their rarest members.
@@ -149,16 +161,32 @@ class _RuleArrays:
     lanes: tuple[FixedWidth, int, int] | None
     sets: Sets | None
     least: float
+    #: Keys that were made elsewhere, a list a page; and in place of sets their sizes and parities.
+    key_lists: pa.LargeListArray | None = None
+    glances: tuple[npt.NDArray[np.uint32], pa.LargeListArray] | None = None
 
 
-def _arrays(rule: Rule, collection: Collection, fingerprints: dict[AnyFingerprint, FixedWidth]) -> _RuleArrays:
+def _arrays(rule: Rule, collection: Collection, fingerprints: dict[AnyFingerprint, FixedWidth]) -> RuleArrays:
+    sets = None
+    if isinstance(rule.verify, ExactJaccard | SharedRatio):
+        sets = collection.sets(rule.verify.fingerprint, in_memory=isinstance(rule.keys, RarestChunks))
+    return rule_arrays(rule, fingerprints, sets=sets)
+
+
+def rule_arrays(
+    rule: Rule,
+    fingerprints: dict[AnyFingerprint, FixedWidth],
+    *,
+    sets: Sets | None = None,
+    key_lists: pa.LargeListArray | None = None,
+    glances: tuple[npt.NDArray[np.uint32], pa.LargeListArray] | None = None,
+) -> RuleArrays:
+    """A rule over fingerprints of fixed width, one row a page, and what else it is told."""
     keys, verify = rule.keys, rule.verify
-    lanes = sets = None
+    lanes = None
     if isinstance(verify, AgreeingLanes):
         lanes = (fingerprints[verify.fingerprint], verify.fingerprint.bits, verify.fingerprint.m)
-    if isinstance(verify, ExactJaccard | SharedRatio):
-        sets = collection.sets(verify.fingerprint, in_memory=isinstance(keys, RarestChunks))
-    return _RuleArrays(
+    return RuleArrays(
         keys=None if isinstance(keys, RarestChunks) else _keys(keys, fingerprints[keys.fingerprint]),
         key_kind=keys.kind,
         pieces=keys.pieces if isinstance(keys, Pieces) else 0,
@@ -168,6 +196,8 @@ def _arrays(rule: Rule, collection: Collection, fingerprints: dict[AnyFingerprin
         lanes=lanes,
         sets=sets,
         least=verify.least,
+        key_lists=key_lists,
+        glances=glances,
     )
 
 
@@ -203,12 +233,12 @@ def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], np
     return a, b, score, rule
 
 
-def _sites(site: pa.ChunkedArray, member_of: Rows, sets: int) -> _Sites:
+def _sites(site: pa.ChunkedArray, member_of: Rows, sets: int) -> SetSites:
     numbers = site_numbers(site)
     # 0 is "unknown", so known sites are numbered from 1.
     distinct = np.unique((member_of.astype(np.uint64) << np.uint64(32)) | (numbers + 1).astype(np.uint64))
     offsets = np.searchsorted(distinct >> np.uint64(32), np.arange(sets + 1, dtype=np.uint64))
-    return _Sites(offsets.astype(np.uint64), (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32))
+    return SetSites(offsets.astype(np.uint64), (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32))
 
 
 def site_numbers(site: pa.ChunkedArray) -> npt.NDArray[np.int64]:
@@ -221,7 +251,7 @@ def site_numbers(site: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     return np.asarray(encoded.indices.fill_null(-1), dtype=np.int64)
 
 
-def _same_site(sites: _Sites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
+def same_site_of(sites: SetSites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
     """Whether two sets share a known site; nearly all have one site, which needs no search."""
     start_a, start_b = sites.offsets[a], sites.offsets[b]
     first_a, first_b = sites.values[start_a], sites.values[start_b]
@@ -235,7 +265,7 @@ def _same_site(sites: _Sites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
     return same
 
 
-def _similarity(
+def similarity(
     fingerprints: dict[AnyFingerprint, FixedWidth], kind: type[Supershingles | Projection], a: Rows, b: Rows
 ) -> npt.NDArray[np.uint32] | None:
     for fingerprint, values in fingerprints.items():
