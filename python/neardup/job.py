@@ -13,14 +13,16 @@ from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.collect import collect
+from neardup.engines.earlier import FILE, Earlier
 from neardup.engines.first_pass import count
+from neardup.engines.layout import Layout
 from neardup.engines.local import Certify, stages
 from neardup.engines.scratch import Scratch, check_room, discard
 from neardup.engines.stopwatch import Stopwatch
-from neardup.errors import UsageError
+from neardup.errors import InputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
-from neardup.results import Opened, Result, Written
+from neardup.results import Opened, Result, Written, open_result
 from neardup.sinks import write_groups, write_json, write_pages, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Fields, Source
@@ -51,6 +53,8 @@ def dedup(
     resume: bool = False,
     progress: Progress | None = None,
     certify: Certify | None = None,
+    against: Sequence[str | os.PathLike[str]] = (),
+    keep_fingerprints: bool = False,
     engine: Engine = "local",
     master: str | None = None,
     remote: str | None = None,
@@ -60,7 +64,8 @@ def dedup(
     Without ``out`` nothing is written. Without ``detector`` it is ``site-aware`` where pages have URLs, else
     ``minhash``. What is done is committed to a ``scratch`` folder (beside ``out`` unless named) now and then; a run
     that was stopped goes on from there with ``resume``. ``certify`` (``neardup.evaluation.certify.Certifier``) has a
-    last look at the run and says how right it was. ``engine="spark"`` runs on a cluster (``master``, or ``remote`` for
+    last look at the run and says how right it was. ``against`` names result folders of earlier runs that were told to
+    ``keep_fingerprints``: what is like a page they kept goes. ``engine="spark"`` runs on a cluster (``master``, or ``remote`` for
     Spark Connect) with the same answer; every machine must see the files, and ``scratch``.
 
     >>> import json, pathlib, tempfile
@@ -73,6 +78,8 @@ def dedup(
     >>> sorted(path.name for path in (folder / "out").iterdir())
     ['clusters.parquet', 'pages.parquet', 'pairs.parquet', 'run.json']
     """
+    if keep_fingerprints and out is None:
+        raise UsageError("fingerprints can be kept only in a result folder", hint="give out=")
     if write is not None and out is None:
         raise UsageError("pages can be written only into a result folder", hint="give out=")
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
@@ -86,26 +93,33 @@ def dedup(
                 "the Spark engine neither writes pages, nor resumes, nor certifies",
                 hint="join pages.parquet with your pages; certify a sample with the local engine",
             )
-        return _on_spark(opened, out, detector, settings, overwrite, scratch, progress or Silent(), master, remote)
+        return _on_spark(
+            opened, out, detector, settings, overwrite, scratch, progress or Silent(), master, remote, against,
+            keep_fingerprints,
+        )  # fmt: skip
     if master is not None or remote is not None:
         raise UsageError("a master or a remote is for the Spark engine", hint="give engine='spark' (--engine spark)")
     if certify is not None:
         settings = replace(settings, hold_tokens=True)
     if out is None:
         with opened.source() as source:
-            return _result(_run(source, detector, settings, progress, opened, certify=certify))
+            chosen = choose_detector(source, detector)
+            before = _earlier(against, chosen, settings)
+            return _result(_run(source, chosen, settings, progress, opened, certify=certify, earlier=before))
     place = Path(scratch) if scratch is not None else Path(out).parent / f".{Path(out).name}.scratch"
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(Path(out), overwrite))
         source = stack.enter_context(opened.source(spool=write is not None))
         chosen = choose_detector(source, detector)
+        before = _earlier(against, chosen, settings)
+        saved = _saved_to(folder, chosen) if keep_fingerprints else None
         if not resume:
             check_room(place, _scratch_needed(source, chosen, settings))
         manifest = _manifest(opened, source, chosen, settings)
         committed = (Scratch.resume if resume else Scratch.start)(place, manifest)
         # A run that fails before anything was committed leaves nothing behind.
         stack.callback(lambda: None if committed.tallies else discard(place))
-        outcome = _run(source, chosen, settings, progress, opened, committed, certify)
+        outcome = _run(source, chosen, settings, progress, opened, committed, certify, before, saved)
         write_outcome(outcome, folder, source, write, progress or Silent())
         committed.tallies.clear()
     return _result(outcome, Path(out))
@@ -121,6 +135,8 @@ def _on_spark(
     progress: Progress,
     master: str | None,
     remote: str | None,
+    against: Sequence[str | os.PathLike[str]],
+    keep_fingerprints: bool,
 ) -> Result:
     from neardup.engines.spark import run_files, start
 
@@ -133,10 +149,16 @@ def _on_spark(
         folder = stack.enter_context(new_folder(Path(out), overwrite)) if out is not None else None
         if working is None and out is not None:
             working = str(Path(out).absolute().parent)
+        if keep_fingerprints and folder is not None:
+            _saved_to(folder, chosen)
+        before = _earlier_runs(against, chosen, settings)
         session = start(master, remote)
         outcome = stack.enter_context(
-            run_files(session, source, chosen, settings, working=working, progress=progress)
-        )
+            run_files(
+                session, source, chosen, settings, working=working, progress=progress, earlier=before,
+                keep_fingerprints=keep_fingerprints,
+            )
+        )  # fmt: skip
         outcome.report["input"] = asdict(opened)
         if folder is None or out is None:
             tables = outcome.to_arrow()
@@ -144,6 +166,49 @@ def _on_spark(
         outcome.move_to(folder)
         write_json(outcome.report, folder / "run.json")
     return Result(Written(Path(out)), outcome.report, Path(out))
+
+
+def _saved_to(folder: Path, detector: Detector) -> Path:
+    """Where fingerprints go; not every detector's are of use to another run."""
+    if detector.counted():
+        raise UsageError(
+            f"fingerprints of {detector.name!r} depend on the whole collection and serve no other run",
+            hint="choose a detector that needs no statistics",
+        )
+    return folder / FILE
+
+
+def _earlier_runs(
+    against: Sequence[str | os.PathLike[str]], detector: Detector, settings: Settings
+) -> list[tuple[str, Path]]:
+    """The names and files of what earlier runs saved, checked."""
+    found = []
+    for given in against:
+        report = open_result(given).report
+        if report["detector"] != str(detector):
+            raise UsageError(
+                f"the earlier run had detector {report['detector']!r}, this one has {str(detector)!r}",
+                where=os.fspath(given),
+                hint="run with the same detector",
+            )
+        if report["settings"]["reading"] != asdict(settings.reading):
+            raise UsageError("the earlier run read pages in another way", where=os.fspath(given), hint="read as it did")
+        path = Path(given) / FILE
+        if not path.exists():
+            raise InputError(
+                "the earlier run kept no fingerprints", where=os.fspath(given), hint="run it with --keep-fingerprints"
+            )
+        found.append((os.fspath(given), path))
+    if found:
+        _saved_to(Path(), detector)
+    return found
+
+
+def _earlier(
+    against: Sequence[str | os.PathLike[str]], detector: Detector, settings: Settings
+) -> Earlier | None:
+    runs = _earlier_runs(against, detector, settings)
+    return Earlier.load(runs, Layout(detector, settings)) if runs else None
 
 
 def _scratch_needed(source: OpenedInputs, detector: Detector, settings: Settings) -> int:
@@ -238,8 +303,11 @@ def _run(
     opened: Opened,
     scratch: Scratch | None = None,
     certify: Certify | None = None,
+    earlier: Earlier | None = None,
+    fingerprints: Path | None = None,
 ) -> Outcome:
-    outcome = run(source, choose_detector(source, detector), settings, progress, scratch, certify)
+    chosen = choose_detector(source, detector)
+    outcome = run(source, chosen, settings, progress, scratch, certify, earlier, fingerprints)
     outcome.report["neardup"] = VERSION
     outcome.report["input"] = asdict(opened)
     return outcome
@@ -261,6 +329,8 @@ def write_outcome(
         write_groups(outcome.page_groups.schema, outcome.page_groups, folder / "pages.parquet")
         write_groups(outcome.pair_groups.schema, outcome.pair_groups, folder / "pairs.parquet")
         write_table(outcome.clusters, folder / "clusters.parquet")
+        if outcome.against is not None:
+            write_table(outcome.against, folder / "against.parquet")
         if write is not None:
             written = write_pages(source, outcome.pages, folder / "written", what=write)
             outcome.report["written"] = [str(path.relative_to(folder)) for path in written]

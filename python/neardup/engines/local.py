@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines import first_pass
 from neardup.engines.collect import Collection, collect
+from neardup.engines.earlier import Earlier, WithEarlier, save
 from neardup.engines.matching import match
 from neardup.engines.outcome import Outcome, assemble
 from neardup.engines.progress import Progress, Silent
 from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
+from neardup.engines.layout import Layout
 from neardup.engines.stopwatch import Stage, Stopwatch
 from neardup.engines.warnings import collection_warnings
 from neardup.sources import Source
@@ -30,8 +33,11 @@ def run(
     progress: Progress | None = None,
     scratch: Scratch | None = None,
     certify: Certify | None = None,
+    earlier: Earlier | None = None,
+    fingerprints: Path | None = None,
 ) -> Outcome:
-    """Runs the detector over the source; ``certify`` is the last to look at what was read.
+    """Runs the detector over the source; ``certify`` is the last to look at what was read. Pages that ``earlier`` runs
+    kept count as there before; those that this one keeps go to the file ``fingerprints``.
 
     >>> from neardup.detectors import parse
     >>> from neardup.sources.memory import texts
@@ -49,9 +55,10 @@ def run(
         with watch.stage("statistics"):
             statistics = first_pass.prepare(collection, detector, settings, frozen)
     with watch.stage("matching"):
-        matches = match(collection, detector, settings)
+        whole = None if earlier is None or not earlier.count else WithEarlier(collection, earlier)
+        matches = match(whole or collection, detector, settings, earlier.count if earlier is not None else 0)
     with watch.stage("clustering"):
-        tables = assemble(collection, matches, settings)
+        tables = assemble(collection, matches, settings, whole)
     report: dict[str, Any] = {
         "format": _native.FORMAT_VERSION,
         "engine": "local",
@@ -78,7 +85,10 @@ def run(
         "bytes": collection.tally.nbytes,
         "stages": [],
     }
-    outcome = Outcome(tables.pages, tables.pairs, tables.clusters, report)
+    outcome = Outcome(tables.pages, tables.pairs, tables.clusters, report, tables.against)
+    if fingerprints is not None:
+        with watch.stage("fingerprints"):
+            save(collection, Layout(detector, settings), tables.ids, tables.kept, fingerprints)
     if certify is not None:
         with watch.stage("certifying"):
             report["certificate"] = certify(collection, outcome)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from neardup.detectors.rules import (
     RarestChunks,
     SharedRatio,
 )
-from neardup.engines.collect import Collection, Sets
+from neardup.engines.collect import Sets
 from neardup.engines.settings import Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_order
@@ -87,8 +87,25 @@ class SetSites:
     values: npt.NDArray[np.uint32]
 
 
-def match(collection: Collection, detector: Detector, settings: Settings) -> Matches:
-    """Finds the pairs the detector accepts."""
+class Matched(Protocol):
+    """What matching asks of a collection."""
+
+    def column(self, name: str) -> pa.ChunkedArray: ...
+
+    @property
+    def identity(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...
+
+    def fingerprint(self, kind: AnyFingerprint, rows: Rows) -> FixedWidth: ...
+
+    def sets(self, kind: AnyFingerprint, in_memory: bool = False) -> Sets: ...
+
+    @property
+    def links(self) -> npt.NDArray[np.int64] | None: ...
+
+
+def match(collection: Matched, detector: Detector, settings: Settings, earlier: int = 0) -> Matches:
+    """Finds the pairs the detector accepts. The first pages may be ``earlier`` ones, which come before all others in
+    keep order; pairs among themselves are not asked for."""
     tokens = collection.column("tokens").to_numpy()
     identity = _native.identity_sets(*collection.identity, tokens == 0)
     first = np.flatnonzero(identity == np.arange(len(identity), dtype=np.uint32)).astype(np.uint32)
@@ -102,6 +119,8 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         dates=collection.column("date"),
         links=collection.links,
     )
+    # Earlier pages stay whatever the policy.
+    order = np.concatenate([order[order < earlier], order[order >= earlier]])
     rules = detector.rules()
     # One row an identity set, put together once however many rules ask for it.
     fingerprints = {kind: collection.fingerprint(kind, first) for kind in fixed_width(rules)}
@@ -118,6 +137,9 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         threads=settings.workers,
     )
     a, b, score, which = _union([pairs[:3] for pairs in found])
+    if earlier:
+        asked = first[b] >= earlier
+        a, b, score, which = a[asked], b[asked], score[asked], which[asked]
     return Matches(
         order=order,
         identity=identity,
@@ -166,7 +188,7 @@ class RuleArrays:
     glances: tuple[npt.NDArray[np.uint32], pa.LargeListArray] | None = None
 
 
-def _arrays(rule: Rule, collection: Collection, fingerprints: dict[AnyFingerprint, FixedWidth]) -> RuleArrays:
+def _arrays(rule: Rule, collection: Matched, fingerprints: dict[AnyFingerprint, FixedWidth]) -> RuleArrays:
     sets = None
     if isinstance(rule.verify, ExactJaccard | SharedRatio):
         sets = collection.sets(rule.verify.fingerprint, in_memory=isinstance(rule.keys, RarestChunks))

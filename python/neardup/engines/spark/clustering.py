@@ -22,7 +22,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.engines.settings import Settings
 from neardup.engines.spark.reading import Batches
-from neardup.engines.spark.transport import whole_groups
+from neardup.engines.packed import whole_groups
 from neardup.graph import clusters_table, remove
 
 if TYPE_CHECKING:

@@ -19,16 +19,17 @@ import pyarrow as pa
 from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import first_pass
+from neardup.engines.earlier import FILE
+from neardup.engines.layout import Layout
 from neardup.engines.local import stages
 from neardup.engines.matching import RuleCounts, most_accepted
-from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
+from neardup.engines.outcome import AGAINST_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.engines.parts import Tally
 from neardup.engines.progress import Progress, Silent
 from neardup.engines.settings import Settings
 from neardup.engines.spark import clustering, identity, keys, matching, statistics, tables
 from neardup.engines.spark.components import TOGETHER, components
 from neardup.engines.spark.failures import explained
-from neardup.engines.spark.layout import Layout
 from neardup.engines.spark.reading import read_files, read_frame, tally_of
 from neardup.engines.spark.session import need_pyspark
 from neardup.engines.spark.working import Working, working_folder
@@ -69,6 +70,8 @@ class SparkOutcome:
     clusters: DataFrame
     report: dict[str, Any]
     working: Working
+    #: Pairs with pages of earlier runs, where the run was against such.
+    against: DataFrame | None = None
 
     def to_arrow(self) -> dict[str, pa.Table]:
         """The tables, brought here, as the local engine has them."""
@@ -81,7 +84,9 @@ class SparkOutcome:
 
     def move_to(self, folder: Path) -> None:
         """Moves the tables to a folder, each a folder of parts in order."""
-        for name in TABLES:
+        for name in (*TABLES, "against.parquet", FILE):
+            if not self.working.has(name):
+                continue
             made = Path(self.working.path(name))
             for other in [*made.glob(".*.crc"), made / "_SUCCESS"]:
                 other.unlink(missing_ok=True)
@@ -109,12 +114,15 @@ def run(
     order: str | Sequence[str] | None = None,
     working: str | None = None,
     progress: Progress | None = None,
+    earlier: Sequence[tuple[str, Path]] = (),
+    keep_fingerprints: bool = False,
 ) -> SparkOutcome:
     """Finds the near-duplicates among the pages of a frame: columns ``text`` or ``html`` and, where there are such,
     ``id``, ``url``, ``date``; others by ``fields``.
 
     ``order`` names columns that put the pages in order (of equals the first stays); without it they are taken as Spark
-    hands them over. ``working`` is a folder that all machines see; by default ``spark.checkpoint.dir``.
+    hands them over. ``working`` is a folder that all machines see; by default ``spark.checkpoint.dir``. ``earlier``
+    names runs and their files of kept fingerprints; ``keep_fingerprints`` writes such a table.
     """
     need_pyspark()
     fields = fields or Fields()
@@ -127,6 +135,8 @@ def run(
         settings or Settings(),
         working,
         progress or Silent(),
+        earlier=earlier,
+        keep_fingerprints=keep_fingerprints,
     )
 
 
@@ -138,6 +148,8 @@ def run_files(
     *,
     working: str | None = None,
     progress: Progress | None = None,
+    earlier: Sequence[tuple[str, Path]] = (),
+    keep_fingerprints: bool = False,
 ) -> SparkOutcome:
     """The same for files that all machines see, each read whole by one task."""
     return _run(
@@ -148,6 +160,8 @@ def run_files(
         working,
         progress or Silent(),
         source.nbytes(),
+        earlier,
+        keep_fingerprints,
     )
 
 
@@ -159,11 +173,14 @@ def _run(
     parent: str | None,
     progress: Progress,
     nbytes: int | None = None,
+    earlier: Sequence[tuple[str, Path]] = (),
+    keep_fingerprints: bool = False,
 ) -> SparkOutcome:
     working = working_folder(session, parent)
     try:
         with _options(session), explained():
-            return _Run(Layout(detector, settings), working, Stopwatch(progress)).outcome(read, nbytes)
+            made = _Run(Layout(detector, settings), working, Stopwatch(progress), earlier, keep_fingerprints)
+            return made.outcome(read, nbytes)
     except BaseException:
         working.close()
         raise
@@ -198,6 +215,8 @@ class _Run:
     layout: Layout
     working: Working
     watch: Stopwatch
+    earlier: Sequence[tuple[str, Path]] = ()
+    keep_fingerprints: bool = False
     #: Edges that one task joins; fewer in tests, so that stars are contracted.
     together: int = field(default=TOGETHER)
 
@@ -213,7 +232,10 @@ class _Run:
             if settings.keep == "most-linked":
                 pages = keep(pages, "pages")
             self.watch.progress.advance(tally.pages, nbytes or tally.nbytes)
-        with self.watch.stage("matching"):
+        with self.watch.stage("identity sets"):
+            before = identity.earlier_pages(self.working.session, self.earlier)
+            if before is not None:
+                pages = pages.unionByName(before, allowMissingColumns=True)
             sets = keep(identity.identity_sets(pages), "sets")
             first = keep(identity.first_members(pages, sets, layout), "first")
         counted = None
@@ -279,7 +301,8 @@ class _Run:
             groups = self._hot_groups(met.where(F.col("entries") > limit), found)
             recorded = most_accepted(pages, layout.settings)
             found = found.unionByName(keep(matching.resolved(groups, first, layout, limit, recorded), "hot"))
-        pairs = keep(matching.united(found, layout), "pairs")
+        # Of pairs among earlier pages nobody asks.
+        pairs = keep(matching.united(found, layout).where("b >= 0"), "pairs")
         told = found.where("a is null").groupBy("rule").agg(F.sum("counted"), F.sum("accepted"), F.sum("unscored"))
         counts = {row[0]: [int(row[at] or 0) for at in (1, 2, 3)] for row in told.collect()}
         rules = []
@@ -320,20 +343,38 @@ class _Run:
         decisions = keep(
             clustering.decided(located.where("cluster is not null"), pairs, layout.settings), "decisions"
         )
-        ids, repeated = tables.unique_ids(located, self.working)
-        all_pairs = matched.pairs.count()
+        new = located.where("row >= 0")
+        ids, repeated = tables.unique_ids(new, self.working)
+        own_pairs = matched.pairs.where("a >= 0")
+        all_pairs = own_pairs.count()
         forest = all_pairs > layout.settings.max_pairs * tally.pages
-        page_table = tables.page_table(located, decisions, ids, layout)
-        pair_table = tables.pair_table(matched.pairs, decisions, ids, layout, forest)
+        clusters_of = decisions
+        if self.earlier:
+            ids = ids.unionByName(located.where("row < 0").select("row", "id"))
+            # Of clusters that a new page is in.
+            touched = new.where("cluster is not null").select(F.col("cluster").alias("x")).distinct()
+            clusters_of = decisions.where("kind = 'cluster'").join(touched, "x", "left_semi")
+        page_table = tables.page_table(new, decisions, ids, layout)
+        pair_table = tables.pair_table(own_pairs, decisions, ids, layout, forest)
         outcome = SparkOutcome(
             self._sorted(page_table, "row", name="pages.parquet"),
             self._sorted(pair_table, "row_a", "row_b", name="pairs.parquet"),
-            self._sorted(tables.cluster_table(decisions, ids), "row", name="clusters.parquet"),
+            self._sorted(tables.cluster_table(clusters_of, ids), "row", name="clusters.parquet"),
             {},
             self.working,
         )
+        if self.earlier:
+            found = tables.pair_table(matched.pairs.where("a < 0"), decisions, ids, layout, False)
+            runs = pages.where("row < 0").select(F.col("row").alias("row_a"), "run")
+            found = found.join(runs, "row_a").select(*AGAINST_OUT.names)
+            outcome.against = self._sorted(found, "row_b", name="against.parquet")
+        if self.keep_fingerprints:
+            names = [declared.split()[0] for declared in layout.columns(late=False)]
+            kept_rows = outcome.pages.where("kept and tokens > 0").select("row", "id", "site", "tokens")
+            saved = kept_rows.join(pages.select("row", "identity", *names), "row")
+            self._sorted(saved, "row", name=FILE)
         short = (F.col("tokens") > 0) & (F.col("tokens") < layout.settings.reading.min_tokens)
-        told = located.agg(
+        told = new.agg(
             F.count_if(F.col("tokens") == 0), F.count_if(short), F.count_if(F.col("first") == F.col("row"))
         ).collect()[0]
         kept = outcome.pages.where("kept").count()

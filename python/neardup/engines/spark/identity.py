@@ -7,17 +7,22 @@ table of first members that have enough tokens to be compared.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.engines.spark.layout import Layout
+from neardup.engines.layout import Layout
 from neardup.engines.spark.reading import FRAME, Batches
-from neardup.engines.spark.transport import bytes_to_lists
+from neardup.engines.packed import bytes_to_lists
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Rows of one earlier run lie in a stretch of their own.
+_ROWS_A_RUN = 1 << 40
 
 
 def numbered(parts: DataFrame, layout: Layout) -> DataFrame:
@@ -99,3 +104,18 @@ def membership(pages: DataFrame, sets: DataFrame) -> DataFrame:
     joined = pages.withColumn("identity", key).join(several, "identity", "left")
     joined = joined.withColumn("several", F.col("first").isNotNull())
     return joined.withColumn("first", F.coalesce(F.col("first"), F.col("row")))
+
+
+def earlier_pages(session: SparkSession, runs: Sequence[tuple[str, Path]]) -> DataFrame | None:
+    """The pages that earlier runs kept, as pages in front of all others: their rows are negative, and they are
+    preferred to all."""
+    from pyspark.sql import functions as F
+
+    found = None
+    for at, (name, path) in enumerate(runs):
+        start = (at - len(runs)) * _ROWS_A_RUN
+        # Not a file of Spark's own, perhaps: numbers without a sign are read as signed ones.
+        pages = session.read.parquet(f"file://{path.absolute()}").withColumn("row", F.col("row") + start)
+        pages = pages.withColumn("run", F.lit(name)).withColumn("preference", F.lit(-(1 << 63)))
+        found = pages if found is None else found.unionByName(pages)
+    return found

@@ -22,9 +22,9 @@ import pyarrow.compute as pc
 
 from neardup.detectors.rules import RarestChunks
 from neardup.engines.matching import FEW, most_possible
-from neardup.engines.spark.layout import COLUMNS_A_RULE, Layout, rows_of
+from neardup.engines.layout import COLUMNS_A_RULE, Layout, rows_of
 from neardup.engines.spark.reading import Batches
-from neardup.engines.spark.transport import bytes_to_lists, lists_to_bytes, whole_groups
+from neardup.engines.packed import bytes_to_lists, lists_to_bytes, whole_groups
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -23,9 +23,9 @@ from neardup.detectors import Rule
 from neardup.detectors.rules import ExactJaccard, RarestChunks, SharedRatio
 from neardup.engines.collect import Sets
 from neardup.engines.matching import RuleArrays, SetSites, rule_arrays, same_site_of, similarity
-from neardup.engines.spark.layout import COLUMNS_A_RULE, Layout
+from neardup.engines.layout import COLUMNS_A_RULE, Layout
 from neardup.engines.spark.reading import Batches
-from neardup.engines.spark.transport import bytes_to_lists, whole_groups
+from neardup.engines.packed import bytes_to_lists, whole_groups
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 
 if TYPE_CHECKING:

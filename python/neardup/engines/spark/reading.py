@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 from neardup.engines.collect import page_columns
 from neardup.engines.fingerprinting import at_once
 from neardup.engines.parts import LIST, TOKENS, Tally
-from neardup.engines.spark.layout import Layout, set_columns
-from neardup.engines.spark.transport import lists_to_bytes, rows_to_bytes
+from neardup.engines.layout import Layout, set_columns
+from neardup.engines.packed import lists_to_bytes, rows_to_bytes
 from neardup.errors import InputError
 from neardup.graph.keep import preferences
 from neardup.page import BATCH_BYTES, Skipped

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from neardup.engines.spark.layout import Layout, computed
+from neardup.engines.layout import Layout, computed
 from neardup.engines.spark.reading import Batches, arrow_schema, fitted
-from neardup.engines.spark.transport import bytes_to_lists
+from neardup.engines.packed import bytes_to_lists
 from neardup.fingerprints import CollectionStatistics, Statistical, StatisticsRound, start_statistics
 
 if TYPE_CHECKING:

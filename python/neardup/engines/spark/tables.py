@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
-from neardup.engines.spark.layout import Layout
+from neardup.engines.layout import Layout
 from neardup.engines.spark.working import Working
 
 if TYPE_CHECKING:
@@ -69,8 +69,11 @@ def page_table(pages: DataFrame, decisions: DataFrame, ids: DataFrame, layout: L
     frame = frame.withColumn("cluster", F.coalesce(F.col("cluster"), F.col("row")))
     goes = F.coalesce(F.col("instead") != F.col("row"), F.lit(False))
     frame = frame.withColumn("kept", ~goes).withColumn("other", F.when(goes, F.col("instead")))
-    reason: Any = F.when(goes & F.col("identical"), "identical")
+    seen = goes & (F.col("instead") < 0)
+    reason: Any = F.when(seen & F.col("identical"), "seen-identical")
     for holds, why in (
+        (seen, "seen-near-duplicate"),
+        (goes & F.col("identical"), "identical"),
         (goes, "near-duplicate"),
         (F.col("tokens") == 0, "empty"),
         (F.coalesce(F.col("chosen"), F.lit(False)), "chosen"),

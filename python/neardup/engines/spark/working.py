@@ -36,6 +36,10 @@ class Working:
         frame.write.parquet(path)
         return self.session.read.schema(frame.schema).parquet(path)
 
+    def has(self, name: str) -> bool:
+        """Whether a table of the name was written."""
+        return name in self._paths
+
     def path(self, name: str) -> str:
         """Where the latest table of a name was written, on a file system of this machine."""
         return self._paths[name].removeprefix("file://")

@@ -1,4 +1,5 @@
-"""How numbers travel through Spark, which knows neither unsigned numbers nor fixed-width rows: as bytes.
+"""How numbers travel between engines, and through Spark, which knows neither unsigned numbers nor fixed-width rows: as
+bytes.
 
 A fingerprint, a set, a parity or a list of keys is one binary value, its 64-bit numbers one after another, little end
 first; a single key is the signed number with the same bits. Nothing is copied on the way back but what is not aligned.
