@@ -241,9 +241,7 @@ def estimate(
         "memory": shuffle / machines / 8 + cores * (256 << 20),
         "dominates": max(spark_walls, key=lambda name: spark_walls[name]),
     }
-    return Estimate(
-        str(chosen), pages, tokens, duplicates, machines, cores, held, keys, pairs, local, spark
-    )
+    return Estimate(str(chosen), pages, tokens, duplicates, machines, cores, held, keys, pairs, local, spark)
 
 
 def shuffle_bytes(held: int, keys: int, sent: int, duplicates: float) -> float:
@@ -283,4 +281,6 @@ def _saved(path: Path) -> dict[str, Rates]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, AttributeError):
-        raise FormatError("not a file of measured rates", where=str(path), hint="remove it and calibrate again") from None
+        raise FormatError(
+            "not a file of measured rates", where=str(path), hint="remove it and calibrate again"
+        ) from None

@@ -65,8 +65,8 @@ def dedup(
     ``minhash``. What is done is committed to a ``scratch`` folder (beside ``out`` unless named) now and then; a run
     that was stopped goes on from there with ``resume``. ``certify`` (``neardup.evaluation.certify.Certifier``) has a
     last look at the run and says how right it was. ``against`` names result folders of earlier runs that were told to
-    ``keep_fingerprints``: what is like a page they kept goes. ``engine="spark"`` runs on a cluster (``master``, or ``remote`` for
-    Spark Connect) with the same answer; every machine must see the files, and ``scratch``.
+    ``keep_fingerprints``: what is like a page they kept goes. ``engine="spark"`` runs on a cluster (``master``,
+    or ``remote`` for Spark Connect) with the same answer; every machine must see the files, and ``scratch``.
 
     >>> import json, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -204,9 +204,7 @@ def _earlier_runs(
     return found
 
 
-def _earlier(
-    against: Sequence[str | os.PathLike[str]], detector: Detector, settings: Settings
-) -> Earlier | None:
+def _earlier(against: Sequence[str | os.PathLike[str]], detector: Detector, settings: Settings) -> Earlier | None:
     runs = _earlier_runs(against, detector, settings)
     return Earlier.load(runs, Layout(detector, settings)) if runs else None
 

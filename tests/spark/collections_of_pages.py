@@ -20,7 +20,9 @@ def chain(length: int, seed: int = 1) -> list[Page]:
     text = words(generator, 120)
     pages = []
     for number in range(length):
-        pages.append({"id": f"chain-{seed}-{number}", "text": " ".join(text), "url": f"http://c{number % 2}.example/{number}"})
+        pages.append(
+            {"id": f"chain-{seed}-{number}", "text": " ".join(text), "url": f"http://c{number % 2}.example/{number}"}
+        )
         for _ in range(5):
             text[generator.randrange(120)] = f"n{number}x{generator.randrange(999)}"
     return pages
@@ -30,7 +32,11 @@ def near_identical(count: int) -> list[Page]:
     """One cluster; each differs in a word of its own, so that keys are shared by nearly all."""
     text = words(random.Random(2), 150)
     return [
-        {"id": f"near-{at}", "text": " ".join([*text[:70], f"own{at}", *text[70:]]), "url": f"http://s{at % 3}.example/{at}"}
+        {
+            "id": f"near-{at}",
+            "text": " ".join([*text[:70], f"own{at}", *text[70:]]),
+            "url": f"http://s{at % 3}.example/{at}",
+        }
         for at in range(count)
     ]
 

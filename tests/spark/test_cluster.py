@@ -80,8 +80,9 @@ def cluster(java: None, tmp_path: Path) -> Iterator[tuple[str, list[subprocess.P
             log = tmp_path / f"worker{number}.log"
             started.append(
                 spark_process(
-                    log, "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g",
-                    "--webui-port", str(free_port()), "--work-dir", str(tmp_path / f"work{number}"), address,
+                    log, "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", "1",
+                    "--memory", "1g", "--webui-port", str(free_port()), "--work-dir",
+                    str(tmp_path / f"work{number}"), address,
                 )
             )  # fmt: skip
             wait_for("Successfully registered with master", log)
@@ -91,9 +92,7 @@ def cluster(java: None, tmp_path: Path) -> Iterator[tuple[str, list[subprocess.P
             end(process)
 
 
-def test_a_worker_that_dies_changes_nothing(
-    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
-) -> None:
+def test_a_worker_that_dies_changes_nothing(cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path) -> None:
     address, workers = cluster
     pages = everything()
     for number in range(4):
@@ -103,7 +102,8 @@ def test_a_worker_that_dies_changes_nothing(
     environment = {
         **os.environ,
         "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_SUBMIT_ARGS": "--driver-memory 512m --conf spark.executor.memory=512m --conf spark.driver.host=127.0.0.1 "
+        "PYSPARK_SUBMIT_ARGS": "--driver-memory 512m --conf spark.executor.memory=512m "
+        "--conf spark.driver.host=127.0.0.1 "
         "--conf spark.sql.shuffle.partitions=2 --conf spark.sql.codegen.wholeStage=false "
         "--conf spark.sql.codegen.factoryMode=NO_CODEGEN pyspark-shell",
     }

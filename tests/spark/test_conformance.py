@@ -1,4 +1,4 @@
-"""Every detector gives the same tables on both engines, however the pages are cut up and whatever order they come in."""
+"""Every detector gives the same tables on both engines, however pages are cut up and whatever order they come in."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from collections_of_pages import Page, chain, everything, in_a_template, near_identical
 
 from neardup import Settings, find_duplicates
 from neardup.detectors import detectors
 from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
 from neardup.engines.spark import SparkOutcome, run
 from neardup.graph.clusters import CLUSTERS
-from collections_of_pages import Page, chain, everything, in_a_template, near_identical
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,9 +46,7 @@ def runs() -> list[Any]:
 def on_spark(
     spark: SparkSession, pages: list[Page], detector: str, settings: Settings, partitions: int, seed: int
 ) -> SparkOutcome:
-    rows = [
-        (at, *(page.get(name) for name in ("id", "url", "html", "text", "date"))) for at, page in enumerate(pages)
-    ]
+    rows = [(at, *(page.get(name) for name in ("id", "url", "html", "text", "date"))) for at, page in enumerate(pages)]
     random.Random(seed).shuffle(rows)
     frame = spark.createDataFrame(rows, FIELDS).repartition(partitions)
     return run(frame, detector, settings, order="n")

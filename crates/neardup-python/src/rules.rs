@@ -532,9 +532,9 @@ pub fn resolve_hot<'py>(
     let work = Work::Match { order, limits: Limits { bucket: hot, ..Limits::NONE }, recorded };
     let applied = checked_and_applied(py, &rules, &active, work, site_offsets, sites, rows, threads)?;
     let told = applied.into_iter().map(|(joined, resolved)| {
-        let (a, b, score) = columns(py, &resolved.pairs);
-        let hot_buckets = joined.hot.len() as u64;
-        (a, b, score, resolved.compared, resolved.accepted, joined.largest_bucket, hot_buckets, resolved.unscored)
+        let Resolved { pairs, compared, accepted, unscored } = resolved;
+        let (a, b, score) = columns(py, &pairs);
+        (a, b, score, compared, accepted, joined.largest_bucket, joined.hot.len() as u64, unscored)
     });
     Ok(told.collect())
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -57,7 +58,11 @@ def _print(found: Any, measured: str) -> None:
     one = f"1 × {found.cores} cores"
     all_ = f"{found.machines} × {found.cores} cores"
     click.echo(f"  {'':24}{'local, ' + one:>24}{'Spark, ' + all_:>26}")
-    rows = [("hours", "hours", _hours), ("dominated by", "dominates", str), ("memory a machine", "memory", _bytes)]
+    rows: list[tuple[str, str, Callable[[Any], str]]] = [
+        ("hours", "hours", _hours),
+        ("dominated by", "dominates", str),
+        ("memory a machine", "memory", _bytes),
+    ]
     for label, name, shown in rows:
         click.echo(f"  {label:24}{shown(found.local[name]):>24}{shown(found.spark[name]):>26}")
     click.echo(f"  {'sent between machines':24}{'–':>24}{_bytes(found.spark['shuffle']):>26}")

@@ -138,7 +138,7 @@ class Collection:
 def page_columns(
     pages: pa.RecordBatch, kinds: Sequence[Fingerprint | ChunkSets], detector: Detector, settings: Settings
 ) -> tuple[dict[str, pa.Array], int]:
-    """All that is kept of a batch of pages, by column, and how many of them had bytes that did not fit their encoding."""
+    """All that is kept of a batch of pages, by column, and how many had bytes that did not fit their encoding."""
     page_tokens = read(pages, settings.reading)
     tokens = page_tokens.tokens
     columns = {name: pages.column(name) for name in KEPT}

@@ -98,7 +98,7 @@ class WithEarlier:
     def sets(self, kind: AnyFingerprint, in_memory: bool = False) -> Sets:
         sets, parities = self.earlier.sets(kind)
         own = self.own.sets(kind, in_memory=True)
-        return Sets([sets, *own.sets], [parities, *own.parities])  # type: ignore[list-item]
+        return Sets([sets, *own.sets], [parities, *own.parities])
 
     @property
     def links(self) -> npt.NDArray[np.int64] | None:
@@ -106,9 +106,7 @@ class WithEarlier:
         return None if links is None else np.concatenate([np.zeros(self.earlier.count, np.int64), links])
 
 
-def save(
-    collection: Collection, layout: Layout, ids: pa.Array, kept: npt.NDArray[np.bool_], path: Path
-) -> None:
+def save(collection: Collection, layout: Layout, ids: pa.Array, kept: npt.NDArray[np.bool_], path: Path) -> None:
     """Saves the fingerprints of the pages that stay and have tokens."""
     tokens = collection.column("tokens").to_numpy()
     rows = np.flatnonzero(kept & (tokens > 0)).astype(np.uint32)
@@ -129,4 +127,3 @@ def save(
         else:
             columns |= computed(collection.fingerprint(kind, rows), at)
     write_table(pa.table(columns), path)
-

@@ -16,8 +16,8 @@ from neardup import _native
 from neardup.detectors import Detector, Rule
 from neardup.detectors.rules import RarestChunks
 from neardup.engines.matching import fixed_width
-from neardup.engines.settings import Settings
 from neardup.engines.packed import bytes_to_rows, lists_to_bytes, rows_to_bytes
+from neardup.engines.settings import Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Statistical
 
 #: What is kept of a page as it was read, beside fingerprints.

@@ -12,12 +12,12 @@ from neardup.detectors import Detector
 from neardup.engines import first_pass
 from neardup.engines.collect import Collection, collect
 from neardup.engines.earlier import Earlier, WithEarlier, save
+from neardup.engines.layout import Layout
 from neardup.engines.matching import match
 from neardup.engines.outcome import Outcome, assemble
 from neardup.engines.progress import Progress, Silent
 from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
-from neardup.engines.layout import Layout
 from neardup.engines.stopwatch import Stage, Stopwatch
 from neardup.engines.warnings import collection_warnings
 from neardup.sources import Source

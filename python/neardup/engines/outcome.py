@@ -163,9 +163,7 @@ def assemble(
     tokens = told_of.column("tokens").to_numpy()
     removed = remove(matches.order, matches.identity, cluster, (matches.a, matches.b, matches.score), settings.removal)
     kept = removed.instead == rows
-    reason = _reasons(
-        kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens, behind
-    )
+    reason = _reasons(kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens, behind)
 
     def page_groups() -> Iterator[pa.Table]:
         start = behind

@@ -2,8 +2,8 @@
 
 All of it speaks of one cluster at a time. Direct removal looks sequential: a page goes if it was accepted against an
 earlier one (in keep order) that stays. But a page's fate depends on earlier pages it has a pair with, and theirs on
-earlier ones of theirs: all in its own cluster. So removal over all pages is removal cluster by cluster, in any order and
-anywhere; the spanning forest, the diameter and the cohesion are of a cluster to begin with. Clusters are sorted
+earlier ones of theirs: all in its own cluster. So removal over all pages is removal cluster by cluster, in any order
+and anywhere; the spanning forest, the diameter and the cohesion are of a cluster to begin with. Clusters are sorted
 together, and each task takes up whole ones, thousands at a time, with the functions of the local engine. (Inside one
 cluster there is little to win: which pages stay is the lexicographically first maximal independent set, which is
 P-complete, so no way to find it in few rounds is known.)
@@ -14,20 +14,22 @@ page and a pair.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.engines.packed import whole_groups
 from neardup.engines.settings import Settings
 from neardup.engines.spark.reading import Batches
-from neardup.engines.packed import whole_groups
 from neardup.graph import clusters_table, remove
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+Numbers = npt.NDArray[Any]
 #: Rows of ``kind`` "page" tell of a page x that y stays instead, with ``one`` whether they are identical and ``two``
 #: whether x stands for others; of kind "pair" that x and y are tied (``one``: in the forest); of kind "cluster" x its
 #: size y, and ``sites``, ``kept``, ``diameter`` and ``value``, its cohesion.
@@ -75,8 +77,9 @@ def _decide(batch: pa.RecordBatch, settings: Settings) -> Batches:
     order = np.argsort(rows, kind="stable")
     rows = rows[order]
 
-    def places(values: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-        return np.searchsorted(rows, values.to_numpy()).astype(np.uint32)
+    def places(values: pa.Array) -> npt.NDArray[np.uint32]:
+        found: npt.NDArray[np.uint32] = np.searchsorted(rows, values.to_numpy()).astype(np.uint32)
+        return found
 
     identity = places(of_pages.column("y"))[order]
     cluster = places(of_pages.column("cluster"))[order]
@@ -106,7 +109,7 @@ def _decide(batch: pa.RecordBatch, settings: Settings) -> Batches:
     )
 
 
-def _rows(kind: str, x: np.ndarray, y: np.ndarray, **others: object) -> pa.RecordBatch:  # type: ignore[type-arg]
+def _rows(kind: str, x: Numbers, y: Numbers, **others: object) -> pa.RecordBatch:
     columns = []
     for field in _SCHEMA:
         if field.name == "kind":

@@ -1,4 +1,4 @@
-"""Connected components by Spark: the alternating star algorithm (Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii,
+"""Connected components by Spark: the alternating star algorithm (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii,
 "Connected Components in MapReduce and Beyond", 2014).
 
 Idea: a *large star* ties every larger neighbour of a page to the smallest page among its neighbours and itself; a
@@ -45,7 +45,9 @@ def components(edges: DataFrame, working: Working, together: int = TOGETHER) -> 
     while count > together:
         now = working.keep(_small_stars(_large_stars(now)).distinct(), "stars")
         # An edge (page, smallest) for every page: the same number and the same sum means that nothing moved.
-        told = now.selectExpr("count(*)", "sum(cast(b as decimal(38, 0)))", "sum(cast(a as decimal(38, 0)))").collect()[0]
+        told = now.selectExpr("count(*)", "sum(cast(b as decimal(38, 0)))", "sum(cast(a as decimal(38, 0)))").collect()[
+            0
+        ]
         count = int(told[0])
         if tuple(told) == before:
             break
@@ -85,8 +87,8 @@ def _joined(batches: Batches) -> Batches:
         return
     a = np.concatenate([batch.column("a").to_numpy() for batch in held])
     b = np.concatenate([batch.column("b").to_numpy() for batch in held])
-    pages, places = np.unique(np.concatenate([a, b]), return_inverse=True)
-    places = places.astype(np.uint32)
+    pages, inverse = np.unique(np.concatenate([a, b]), return_inverse=True)
+    places = inverse.astype(np.uint32)
     label = _native.components(len(pages), places[: len(a)], places[len(a) :])
     moved = label != np.arange(len(pages))
     yield pa.RecordBatch.from_pydict({"a": pa.array(pages[moved]), "b": pa.array(pages[label[moved]])})

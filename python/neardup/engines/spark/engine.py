@@ -1,7 +1,7 @@
 """The Spark engine: the same pages, pairs and clusters as the local engine, from as many machines as Spark has.
 
-Pages are read and fingerprinted by the kernels of the local engine (``mapInArrow``); Spark groups keys, joins, and finds
-components; nothing but counts comes to the driver. What every step needs of a page is written down once.
+Pages are read and fingerprinted by the kernels of the local engine (``mapInArrow``); Spark groups keys, joins, and
+finds components; nothing but counts comes to the driver. What every step needs of a page is written down once.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _run(
 @contextmanager
 def _options(session: SparkSession) -> Iterator[None]:
     """Sets what a run needs, and puts back what was there."""
-    before = {name: session.conf.get(name, None) for name in _OPTIONS}  # type: ignore[arg-type]
+    before = {name: session.conf.get(name, None) for name in _OPTIONS}
     try:
         for name, value in _OPTIONS.items():
             session.conf.set(name, value)
@@ -340,9 +340,7 @@ class _Run:
         members = members.join(labels, "first", "left").withColumn("cluster", F.coalesce(F.col("cluster"), alone))
         located = keep(members.select(*names, "first", "cluster"), "located")
         pairs = matched.pairs.join(labels.withColumnRenamed("first", "a"), "a")
-        decisions = keep(
-            clustering.decided(located.where("cluster is not null"), pairs, layout.settings), "decisions"
-        )
+        decisions = keep(clustering.decided(located.where("cluster is not null"), pairs, layout.settings), "decisions")
         new = located.where("row >= 0")
         ids, repeated = tables.unique_ids(new, self.working)
         own_pairs = matched.pairs.where("a >= 0")
@@ -399,5 +397,3 @@ class _Run:
 
     def _sorted(self, frame: DataFrame, *order: str, name: str) -> DataFrame:
         return self.working.keep(frame.orderBy(*order), name)
-
-

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.engines.layout import Layout
-from neardup.engines.spark.reading import FRAME, Batches
 from neardup.engines.packed import bytes_to_lists
+from neardup.engines.spark.reading import FRAME, Batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,8 +54,10 @@ def _linked(pages: DataFrame) -> DataFrame:
     counts = found.groupBy("own_url").agg(F.count("*").alias("linking"))
     # Pages without a URL have 0 and are linked to by none; a key of its own each, lest they all go to one task.
     key = F.when(F.col("own_url") != 0, F.col("own_url")).otherwise(-1 - F.col("row"))
-    joined = pages.drop("preference").withColumn("key", key).join(
-        counts.where("own_url != 0").withColumnRenamed("own_url", "key"), "key", "left"
+    joined = (
+        pages.drop("preference")
+        .withColumn("key", key)
+        .join(counts.where("own_url != 0").withColumnRenamed("own_url", "key"), "key", "left")
     )
     linking = F.when(F.col("own_url") != 0, F.col("linking"))
     return joined.withColumn("preference", -F.coalesce(linking, F.lit(0))).drop("key", "linking")

@@ -21,10 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.detectors.rules import RarestChunks
+from neardup.engines.layout import COLUMNS_A_RULE, Layout
 from neardup.engines.matching import FEW, most_possible
-from neardup.engines.layout import COLUMNS_A_RULE, Layout, rows_of
-from neardup.engines.spark.reading import Batches
 from neardup.engines.packed import bytes_to_lists, lists_to_bytes, whole_groups
+from neardup.engines.spark.reading import Batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -118,7 +118,9 @@ def rarest(first: DataFrame, layout: Layout) -> DataFrame:
         exploded = first.select("row", f"s{number}").mapInArrow(explode, "number bigint, row bigint, size int")
         pages = F.count("*").over(Window.partitionBy("number"))
         repeated = exploded.withColumn("pages", pages).where("pages > 1")
-        chosen = repeated.repartition("row").sortWithinPartitions("row").mapInArrow(choose, f"row bigint, {name} binary")
+        chosen = (
+            repeated.repartition("row").sortWithinPartitions("row").mapInArrow(choose, f"row bigint, {name} binary")
+        )
         # A page all of whose numbers are its own has no keys.
         nothing = F.lit(b"").cast("binary")
         first = first.join(chosen, "row", "left").withColumn(name, F.coalesce(F.col(name), nothing))

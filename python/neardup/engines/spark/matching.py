@@ -11,6 +11,7 @@ pages it hangs together with by pairs or by hot buckets; each such group goes to
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,10 +23,10 @@ from neardup import _native
 from neardup.detectors import Rule
 from neardup.detectors.rules import ExactJaccard, RarestChunks, SharedRatio
 from neardup.engines.collect import Sets
-from neardup.engines.matching import RuleArrays, SetSites, rule_arrays, same_site_of, similarity
 from neardup.engines.layout import COLUMNS_A_RULE, Layout
-from neardup.engines.spark.reading import Batches
+from neardup.engines.matching import RuleArrays, SetSites, rule_arrays, same_site_of, similarity
 from neardup.engines.packed import bytes_to_lists, whole_groups
+from neardup.engines.spark.reading import Batches
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 
 if TYPE_CHECKING:
@@ -109,11 +110,13 @@ def ordinary(met: DataFrame, first: DataFrame, layout: Layout) -> DataFrame:
         for batch in whole_groups(batches, bucket):
             rule = batch.column("column").to_numpy() // COLUMNS_A_RULE
             cuts = [0, *(np.flatnonzero(np.diff(rule)) + 1).tolist(), len(rule)]
-            for start, stop in zip(cuts[:-1], cuts[1:], strict=True):
+            for start, stop in pairwise(cuts):
                 yield from _look(batch.slice(start, stop - start), int(rule[start]), layout)
 
     spread = joined.repartition(*bucket).sortWithinPartitions(*bucket, "row")
-    return spread.select(*(F.col(name) for name in [*bucket, "row", "sites", "unknown", *wanted])).mapInArrow(look, PAIRS)
+    return spread.select(*(F.col(name) for name in [*bucket, "row", "sites", "unknown", *wanted])).mapInArrow(
+        look, PAIRS
+    )
 
 
 def _look(batch: pa.RecordBatch, at: int, layout: Layout) -> Batches:

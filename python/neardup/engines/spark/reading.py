@@ -20,9 +20,9 @@ import pyarrow.compute as pc
 
 from neardup.engines.collect import page_columns
 from neardup.engines.fingerprinting import at_once
-from neardup.engines.parts import LIST, TOKENS, Tally
 from neardup.engines.layout import Layout, set_columns
 from neardup.engines.packed import lists_to_bytes, rows_to_bytes
+from neardup.engines.parts import LIST, TOKENS, Tally
 from neardup.errors import InputError
 from neardup.graph.keep import preferences
 from neardup.page import BATCH_BYTES, Skipped
@@ -111,7 +111,9 @@ def arrow_schema(session: SparkSession, declared: str) -> pa.Schema:
     from pyspark.sql.pandas.types import to_arrow_schema
     from pyspark.sql.types import StructType
 
-    return to_arrow_schema(StructType.fromDDL(declared))
+    struct = StructType.fromDDL(declared)
+    assert isinstance(struct, StructType)
+    return to_arrow_schema(struct)
 
 
 def parts_of(source: Inputs) -> list[FileSource]:
@@ -119,8 +121,8 @@ def parts_of(source: Inputs) -> list[FileSource]:
     parts: list[FileSource] = []
     for file in source.files:
         if isinstance(file, PageFiles):
-            for start in range(0, len(file.files), _FILES_A_TASK):
-                parts.append(PageFiles(file.files[start : start + _FILES_A_TASK], file.base_url))
+            starts = range(0, len(file.files), _FILES_A_TASK)
+            parts += [PageFiles(file.files[start : start + _FILES_A_TASK], file.base_url) for start in starts]
         else:
             parts.append(file)
     return parts
@@ -134,7 +136,9 @@ def read_files(session: SparkSession, source: Inputs, layout: Layout) -> DataFra
     def read(batches: Batches) -> Batches:
         def rows() -> Batches:
             for batch in batches:
-                for part, made in zip(batch.column("part").to_pylist(), batch.column("source").to_pylist(), strict=True):
+                for part, made in zip(
+                    batch.column("part").to_pylist(), batch.column("source").to_pylist(), strict=True
+                ):
                     chunks = pickle.loads(made).chunks()
                     yield from reader(part, ((chunk.load(), chunk.nbytes) for chunk in chunks))
 
@@ -146,9 +150,7 @@ def read_files(session: SparkSession, source: Inputs, layout: Layout) -> DataFra
     return files.repartitionByRange(len(listed), "part").mapInArrow(read, layout.pages())
 
 
-def read_frame(
-    frame: DataFrame, layout: Layout, fields: Fields, order: str | Sequence[str] | None
-) -> DataFrame:
+def read_frame(frame: DataFrame, layout: Layout, fields: Fields, order: str | Sequence[str] | None) -> DataFrame:
     """The pages of a frame, in the order of some columns of it; else in its own."""
     selected = page_frame(frame, fields, order)
     schema, reader = arrow_schema(frame.sparkSession, layout.pages()), Reader(layout)

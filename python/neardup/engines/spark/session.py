@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -93,13 +94,11 @@ def start(master: str | None = None, remote: str | None = None, options: dict[st
 
 
 def _need_connect() -> None:
-    try:
-        import grpc  # noqa: F401
-        import pandas  # noqa: F401
-    except ImportError as error:
+    missing = [name for name in ("grpc", "pandas") if importlib.util.find_spec(name) is None]
+    if missing:
         raise MissingExtra(
-            f"a remote session needs PySpark's client: {error}", hint="pip install 'pyspark[connect]'"
-        ) from None
+            f"a remote session needs {' and '.join(missing)} beside PySpark", hint="pip install 'pyspark[connect]'"
+        )
 
 
 def _first_line(error: Exception) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from neardup.engines.layout import Layout, computed
-from neardup.engines.spark.reading import Batches, arrow_schema, fitted
 from neardup.engines.packed import bytes_to_lists
+from neardup.engines.spark.reading import Batches, arrow_schema, fitted
 from neardup.fingerprints import CollectionStatistics, Statistical, StatisticsRound, start_statistics
 
 if TYPE_CHECKING:
@@ -68,9 +68,7 @@ def with_late_fingerprints(first: DataFrame, layout: Layout, statistics: Collect
     schema = arrow_schema(first.sparkSession, declared)
 
     def add(batches: Batches) -> Batches:
-        given = {
-            at: kind.given(statistics) for at, kind in enumerate(layout.kinds) if isinstance(kind, Statistical)
-        }
+        given = {at: kind.given(statistics) for at, kind in enumerate(layout.kinds) if isinstance(kind, Statistical)}
 
         def rows() -> Batches:
             for batch in batches:
@@ -89,5 +87,3 @@ def with_late_fingerprints(first: DataFrame, layout: Layout, statistics: Collect
 def _ddl(schema: object) -> str:
     fields = getattr(schema, "fields")  # noqa: B009  (pyspark is not imported here)
     return ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in fields)
-
-

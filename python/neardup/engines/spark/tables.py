@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
 from neardup.engines.layout import Layout
+from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
 from neardup.engines.spark.working import Working
 
 if TYPE_CHECKING:
@@ -62,7 +62,10 @@ def page_table(pages: DataFrame, decisions: DataFrame, ids: DataFrame, layout: L
     from pyspark.sql import functions as F
 
     told = decisions.where("kind = 'page'").select(
-        F.col("x").alias("row"), F.col("y").alias("instead"), F.col("one").alias("identical"), F.col("two").alias("chosen")
+        F.col("x").alias("row"),
+        F.col("y").alias("instead"),
+        F.col("one").alias("identical"),
+        F.col("two").alias("chosen"),
     )
     frame = pages.join(told, "row", "left").drop("id").join(ids, "row")
     frame = frame.withColumn("apart", F.col("cluster").isNotNull())

@@ -52,12 +52,12 @@ class Working:
         jvm: Any = getattr(self.session, "_jvm", None)
         if jvm is not None:
             path = jvm.org.apache.hadoop.fs.Path(self.folder)
-            path.getFileSystem(self.session._jsparkSession.sessionState().newHadoopConf()).delete(path, True)  # type: ignore[attr-defined]
+            path.getFileSystem(self.session._jsparkSession.sessionState().newHadoopConf()).delete(path, True)
 
 
 def working_folder(session: SparkSession, parent: str | None) -> Working:
-    """A new folder in the one that is named; else in ``spark.checkpoint.dir``; else, on one machine, a temporary one."""
-    configured = session.conf.get("spark.checkpoint.dir", None)  # type: ignore[arg-type]
+    """A new folder in the named one; else in ``spark.checkpoint.dir``; else, on one machine, a temporary one."""
+    configured = session.conf.get("spark.checkpoint.dir", None)
     if parent is None and configured:
         parent = configured
     if parent is None:
