@@ -34,6 +34,7 @@ LAYERS = [
     {"comparison"},
     {"report"},
     {"job"},
+    {"estimate"},
     {"index"},
     {"signals"},
     {"render"},

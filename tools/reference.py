@@ -23,7 +23,7 @@ import reference_texts as texts
 
 from neardup.cli.main import VERBS, application
 from neardup.detectors import Detector, detectors
-from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT, REASONS
+from neardup.engines.outcome import AGAINST_OUT, PAGES_OUT, PAIRS_OUT, REASONS
 from neardup.engines.settings import Settings
 from neardup.graph.clusters import CLUSTERS
 from neardup.graph.keep import POLICIES
@@ -218,7 +218,7 @@ def columns(name: str, schema: pa.Schema, words: Mapping[str, str]) -> str:
 
 def results() -> str:
     sample = find_duplicates(["the same nine words stand in both of these"] * 2).report
-    described("run.json", [*sample, "certificate", "peak_memory"], texts.RUN)
+    described("run.json", [*sample, "certificate", "peak_memory", "spark"], texts.RUN)
     described("reasons", REASONS, REASONS)
     added = ", ".join(code(name) for name in ADDED.names)
     headers = ", ".join(code("-".join(p.capitalize() for p in name.split("_"))) for name in ADDED.names)
@@ -240,6 +240,17 @@ def results() -> str:
             "## clusters.parquet",
             "One row for each cluster of two pages or more, in the order of their first pages.",
             columns("clusters.parquet", CLUSTERS, texts.CLUSTERS),
+            "## against.parquet",
+            "Where the run was told `--against` earlier ones: the accepted pairs of a page that one of them kept and a "
+            "page of this input. All other tables are of this input's pages; the first of a cluster may be an earlier "
+            "page.",
+            columns("against.parquet", AGAINST_OUT, texts.AGAINST),
+            "## fingerprints.parquet",
+            "With `--keep-fingerprints`: what the detector computed of each page that stays, for `--against`.",
+            "## As Spark writes it",
+            "Each table is a folder of parts, `pages.parquet/part-00000-….parquet` and so on, in order; read one after "
+            "another they are the table. Spark has no unsigned numbers: `row`, `row_a` and `row_b` are `int64` there, "
+            "and `clusters.parquet` also has the `row` it is sorted by. `neardup.open_result` reads both alike.",
             "## run.json",
             table(("key", "meaning"), ((code(name), text) for name, text in texts.RUN.items())),
             "With `--write` there is also `written`, the names of the files written.",

@@ -43,6 +43,11 @@ PAIRS: Final = {
     "cluster together.",
 }
 
+AGAINST: Final = {
+    "a": "The `id` of a page that an earlier run kept.",
+    "run": "The result folder of that run, as `--against` named it.",
+} | {name: PAIRS[name] for name in PAIRS if name not in ("a", "row_a", "tree")}
+
 CLUSTERS: Final = {
     "cluster": "The `id` of its first page in input order.",
     "size": "How many pages are in it.",
@@ -57,7 +62,7 @@ CLUSTERS: Final = {
 RUN: Final = {
     "neardup": "The version that ran.",
     "format": "The version of the fingerprint format.",
-    "engine": "The engine that ran; `local` is one machine.",
+    "engine": "The engine that ran: `local`, one machine, or `spark`.",
     "detector": "The detector in its text form; parses back.",
     "parameters": "All its parameters.",
     "settings": "All settings.",
@@ -77,6 +82,7 @@ RUN: Final = {
     "certificate": "How often the run is right, where `--certify` or `neardup certify` asked for it: see "
     "[certify a run](../how-to/certify.md).",
     "peak_memory": "The highest of these.",
+    "spark": "The version of Spark, where it ran.",
 }
 
 #: The tables of a study: columns by table; what several have is told once.

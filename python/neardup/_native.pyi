@@ -48,6 +48,7 @@ __all__ = [
     "join",
     "lexicon_signatures",
     "links",
+    "match_buckets",
     "match_rules",
     "member_windows",
     "merge_frequencies",
@@ -215,6 +216,8 @@ class _Rule(Protocol):
     @property
     def keys(self) -> npt.NDArray[np.uint64] | None: ...
     @property
+    def key_lists(self) -> pa.LargeListArray | None: ...
+    @property
     def key_kind(self) -> str: ...
     @property
     def pieces(self) -> int: ...
@@ -228,6 +231,8 @@ class _Rule(Protocol):
     def lanes(self) -> tuple[npt.NDArray[np.uint64], int, int] | None: ...
     @property
     def sets(self) -> _Sets | None: ...
+    @property
+    def glances(self) -> tuple[npt.NDArray[np.uint32], pa.LargeListArray] | None: ...
     @property
     def least(self) -> float: ...
 
@@ -244,6 +249,28 @@ def match_rules(
     rows: npt.NDArray[np.uint32] | None = None,
     threads: int = 0,
 ) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int, int, int]]: ...
+def resolve_hot(
+    rules: Sequence[_Rule],
+    active: npt.NDArray[np.bool_],
+    order: npt.NDArray[np.uint32],
+    *,
+    hot: int,
+    recorded: int,
+    site_offsets: npt.NDArray[np.uint64] | None = None,
+    sites: npt.NDArray[np.uint32] | None = None,
+    rows: npt.NDArray[np.uint32] | None = None,
+    threads: int = 0,
+) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int, int, int]]: ...
+def match_buckets(
+    rule: _Rule,
+    columns: npt.NDArray[np.uint32],
+    keys: npt.NDArray[np.uint64],
+    key_sites: npt.NDArray[np.uint32],
+    *,
+    site_offsets: npt.NDArray[np.uint64] | None = None,
+    sites: npt.NDArray[np.uint32] | None = None,
+    threads: int = 1,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int]: ...
 def agreeing_bits(
     sketches: npt.NDArray[np.uint64], a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.uint32]: ...

@@ -14,18 +14,20 @@ from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.collect import collect
+from neardup.engines.earlier import FILE, Earlier
 from neardup.engines.first_pass import count
+from neardup.engines.layout import Layout
 from neardup.engines.local import Certify, stages
 from neardup.engines.scratch import Scratch, check_room, discard
 from neardup.engines.stopwatch import Stopwatch
-from neardup.errors import UsageError
+from neardup.errors import InputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
 from neardup.report.findings import Findings, passing
 from neardup.report.run_pages import texts_from
 from neardup.report.run_report import FILE as REPORT_FILE
 from neardup.report.run_report import run_page
-from neardup.results import Opened, Result, Written
+from neardup.results import Opened, Result, Written, open_result
 from neardup.sinks import write_groups, write_json, write_pages, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sinks.store import FILE as STORE_FILE
@@ -40,6 +42,7 @@ _PACKED = (".gz", ".zst", ".bz2", ".xz", ".br", ".parquet")
 
 Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Write = Literal["kept", "all"]
+Engine = Literal["local", "spark"]
 
 
 def dedup(
@@ -58,6 +61,11 @@ def dedup(
     resume: bool = False,
     progress: Progress | None = None,
     certify: Certify | None = None,
+    against: Sequence[str | os.PathLike[str]] = (),
+    keep_fingerprints: bool = False,
+    engine: Engine = "local",
+    master: str | None = None,
+    remote: str | None = None,
 ) -> Result:
     """Finds the near-duplicates among the pages of files, folders or globs.
 
@@ -65,7 +73,10 @@ def dedup(
     ``minhash``. What is done is committed to a ``scratch`` folder (beside ``out`` unless named) now and then; a run
     that was stopped goes on from there with ``resume``. ``store`` keeps the texts of all pages in the result, for
     explaining pairs where the input cannot be read again, or only from its beginning. ``certify``
-    (``neardup.evaluation.certify.Certifier``) has a last look at the run and says how right it was.
+    (``neardup.evaluation.certify.Certifier``) has a last look at the run and says how right it was. ``against`` names
+    result folders of earlier runs that were told to ``keep_fingerprints``: what is like a page they kept goes.
+    ``engine="spark"`` runs on a cluster (``master``, or ``remote`` for Spark Connect) with the same answer; every
+    machine must see the files, and ``scratch``.
 
     >>> import json, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -77,6 +88,8 @@ def dedup(
     >>> sorted(path.name for path in (folder / "out").iterdir())
     ['clusters.parquet', 'pages.parquet', 'pairs.parquet', 'report.html', 'run.json']
     """
+    if keep_fingerprints and out is None:
+        raise UsageError("fingerprints can be kept only in a result folder", hint="give out=")
     if (write is not None or store) and out is None:
         raise UsageError("pages can be written only into a result folder", hint="give out=")
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
@@ -84,26 +97,126 @@ def dedup(
         raise UsageError("no input was given", hint="name files, folders, globs, or - for standard input")
     opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
     settings = settings or Settings()
+    if engine == "spark":
+        if certify is not None or write is not None or resume:
+            raise UsageError(
+                "the Spark engine neither writes pages, nor resumes, nor certifies",
+                hint="join pages.parquet with your pages; certify a sample with the local engine",
+            )
+        return _on_spark(
+            opened, out, detector, settings, overwrite, scratch, progress or Silent(), master, remote, against,
+            keep_fingerprints,
+        )  # fmt: skip
+    if master is not None or remote is not None:
+        raise UsageError("a master or a remote is for the Spark engine", hint="give engine='spark' (--engine spark)")
     if certify is not None:
         settings = replace(settings, hold_tokens=True)
     if out is None:
         with opened.source() as source:
-            return _result(_run(source, detector, settings, progress, opened, certify=certify))
+            chosen = choose_detector(source, detector)
+            before = _earlier(against, chosen, settings)
+            return _result(_run(source, chosen, settings, progress, opened, certify=certify, earlier=before))
     place = Path(scratch) if scratch is not None else Path(out).parent / f".{Path(out).name}.scratch"
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(Path(out), overwrite))
         source = stack.enter_context(opened.source(spool=write is not None or store))
         chosen = choose_detector(source, detector)
+        before = _earlier(against, chosen, settings)
+        saved = _saved_to(folder, chosen) if keep_fingerprints else None
         if not resume:
             check_room(place, _scratch_needed(source, chosen, settings))
         manifest = _manifest(opened, source, chosen, settings)
         committed = (Scratch.resume if resume else Scratch.start)(place, manifest)
         # A run that fails before anything was committed leaves nothing behind.
         stack.callback(lambda: None if committed.tallies else discard(place))
-        outcome = _run(source, chosen, settings, progress, opened, committed, certify)
+        outcome = _run(source, chosen, settings, progress, opened, committed, certify, before, saved)
         write_outcome(outcome, folder, source, write, progress or Silent(), store=store)
         committed.tallies.clear()
     return _result(outcome, Path(out))
+
+
+def _on_spark(
+    opened: Opened,
+    out: str | os.PathLike[str] | None,
+    detector: str | Detector | None,
+    settings: Settings,
+    overwrite: bool,
+    scratch: str | os.PathLike[str] | None,
+    progress: Progress,
+    master: str | None,
+    remote: str | None,
+    against: Sequence[str | os.PathLike[str]],
+    keep_fingerprints: bool,
+) -> Result:
+    from neardup.engines.spark import run_files, start
+
+    if "-" in opened.paths:
+        raise UsageError("standard input cannot be distributed", hint="write it to a file that all machines see")
+    working = os.fspath(scratch) if scratch is not None else None
+    with ExitStack() as stack:
+        source = stack.enter_context(opened.source())
+        chosen = choose_detector(source, detector)
+        folder = stack.enter_context(new_folder(Path(out), overwrite)) if out is not None else None
+        if working is None and out is not None:
+            working = str(Path(out).absolute().parent)
+        if keep_fingerprints and folder is not None:
+            _saved_to(folder, chosen)
+        before = _earlier_runs(against, chosen, settings)
+        session = start(master, remote)
+        outcome = stack.enter_context(
+            run_files(
+                session, source, chosen, settings, working=working, progress=progress, earlier=before,
+                keep_fingerprints=keep_fingerprints,
+            )
+        )  # fmt: skip
+        outcome.report["input"] = asdict(opened)
+        if folder is None or out is None:
+            tables = outcome.to_arrow()
+            return Result(tables.__getitem__, outcome.report)
+        outcome.move_to(folder)
+        write_json(outcome.report, folder / "run.json")
+    return Result(Written(Path(out)), outcome.report, Path(out))
+
+
+def _saved_to(folder: Path, detector: Detector) -> Path:
+    """Where fingerprints go; not every detector's are of use to another run."""
+    if detector.counted():
+        raise UsageError(
+            f"fingerprints of {detector.name!r} depend on the whole collection and serve no other run",
+            hint="choose a detector that needs no statistics",
+        )
+    return folder / FILE
+
+
+def _earlier_runs(
+    against: Sequence[str | os.PathLike[str]], detector: Detector, settings: Settings
+) -> list[tuple[str, Path]]:
+    """The names and files of what earlier runs saved, checked."""
+    found = []
+    for given in against:
+        report = open_result(given).report
+        if report["detector"] != str(detector):
+            raise UsageError(
+                f"the earlier run had detector {report['detector']!r}, this one has {str(detector)!r}",
+                where=os.fspath(given),
+                hint="run with the same detector",
+            )
+        if report["settings"]["reading"] != asdict(settings.reading):
+            raise UsageError("the earlier run read pages in another way", where=os.fspath(given), hint="read as it did")
+        path = Path(given) / FILE
+        if not path.exists():
+            raise InputError(
+                "the earlier run kept no fingerprints", where=os.fspath(given), hint="run it with --keep-fingerprints"
+            )
+        found.append((os.fspath(given), path))
+    if found:
+        _saved_to(Path(), detector)
+    return found
+
+
+def _earlier(against: Sequence[str | os.PathLike[str]], detector: Detector, settings: Settings) -> Earlier | None:
+    runs = _earlier_runs(against, detector, settings)
+    return Earlier.load(runs, Layout(detector, settings)) if runs else None
 
 
 def _scratch_needed(source: OpenedInputs, detector: Detector, settings: Settings) -> int:
@@ -198,8 +311,11 @@ def _run(
     opened: Opened,
     scratch: Scratch | None = None,
     certify: Certify | None = None,
+    earlier: Earlier | None = None,
+    fingerprints: Path | None = None,
 ) -> Outcome:
-    outcome = run(source, choose_detector(source, detector), settings, progress, scratch, certify)
+    chosen = choose_detector(source, detector)
+    outcome = run(source, chosen, settings, progress, scratch, certify, earlier, fingerprints)
     outcome.report["neardup"] = VERSION
     outcome.report["input"] = asdict(opened)
     return outcome
@@ -234,6 +350,8 @@ def write_outcome(
         write_table(outcome.clusters, folder / "clusters.parquet")
         if store:
             write_store((chunk.load().pages for chunk in source.chunks()), folder / STORE_FILE)
+        if outcome.against is not None:
+            write_table(outcome.against, folder / "against.parquet")
         if write is not None:
             written = write_pages(source, outcome.pages, folder / "written", what=write)
             outcome.report["written"] = [str(path.relative_to(folder)) for path in written]

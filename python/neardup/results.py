@@ -16,7 +16,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import _native
+from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
 from neardup.errors import FormatError, InputError
+from neardup.graph.clusters import CLUSTERS
 from neardup.sources import Fields, Inputs, open_inputs
 
 
@@ -129,6 +131,20 @@ def open_result(folder: str | os.PathLike[str]) -> Result:
     return Result(Written(path), report, path)
 
 
+#: The tables of a result folder.
+_SCHEMAS = {"pages": PAGES_OUT, "pairs": PAIRS_OUT, "clusters": CLUSTERS}
+
+
+def _parts(path: Path) -> list[Path]:
+    """The files of a table: itself, or, where it is a folder as Spark writes it, its parts in order."""
+    if not path.is_dir():
+        return [path]
+    parts = sorted(path.glob("part-*.parquet"))
+    if not parts:
+        raise FileNotFoundError(2, "it has no parts", str(path))
+    return parts
+
+
 class Written:
     """The tables of a result folder, opened at once: what is read later is this run's, even if another took its place.
 
@@ -139,22 +155,27 @@ class Written:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._files: dict[str, pq.ParquetFile] = {}
+        self._files: dict[str, list[pq.ParquetFile]] = {}
         with ExitStack() as opened:
-            for name in ("pages", "pairs", "clusters"):
+            for name in _SCHEMAS:
                 try:
                     # Opened here, for pyarrow takes no path that is not UTF-8.
-                    file = opened.enter_context(open(folder / f"{name}.parquet", "rb"))
-                    self._files[name] = pq.ParquetFile(file)
+                    parts = [opened.enter_context(open(part, "rb")) for part in _parts(folder / f"{name}.parquet")]
+                    self._files[name] = [pq.ParquetFile(part) for part in parts]
                 except (pa.ArrowException, OSError) as error:
                     raise _damaged(folder / f"{name}.parquet", error) from None
             # They are closed with this object.
             self._opened = opened.pop_all()
 
     def __call__(self, name: str) -> pa.Table:
+        schema = _SCHEMAS[name]
         try:
-            return self._files[name].read()
-        except (pa.ArrowException, OSError) as error:
+            tables = [part.read() for part in self._files[name]]
+            if (self._folder / f"{name}.parquet").is_dir():
+                # As Spark writes it: rows are signed there, and clusters have the row they are sorted by.
+                tables = [table.select(schema.names).cast(schema) for table in tables]
+            return pa.concat_tables(tables).combine_chunks()
+        except (pa.ArrowException, OSError, KeyError) as error:
             raise _damaged(self._folder / f"{name}.parquet", error) from None
 
     def __del__(self) -> None:

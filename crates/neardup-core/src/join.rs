@@ -129,6 +129,16 @@ impl Limits {
 
 const SMALLEST_SLICE: u64 = 1 << 20;
 
+/// A page in a bucket that was put together elsewhere: the bucket's column, its key, and its site where the rule is for
+/// pairs on one site (else 0).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    pub column: u32,
+    pub key: u64,
+    pub site: u32,
+    pub page: u32,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     key: u64,
@@ -198,8 +208,41 @@ impl<'a> Buckets<'a> {
         joined
     }
 
+    /// Verifies every candidate pair of given buckets, whole and one after another, each with its pages ascending. All
+    /// buckets of a collection, given in any portions, have the pairs that [`Self::join`] finds.
+    pub fn join_given(&self, standing: &[Standing], verifier: &impl Screened) -> Joined {
+        let mut joined = Joined::default();
+        for of_column in standing.chunk_by(|a, b| a.column == b.column) {
+            let key = |at: &Standing| match self.predicate {
+                Predicate::SameSite(_) => on_site(at.key, at.site),
+                Predicate::Any | Predicate::DifferentSite(_) => at.key,
+            };
+            let entries: Vec<Entry> =
+                of_column.iter().map(|at| Entry { key: key(at), page: at.page }).collect();
+            let column = Column { buckets: self, number: of_column[0].column as usize, entries };
+            let mut start = 0;
+            let ranges = column.entries.chunk_by(|a, b| a.key == b.key).map(|bucket| {
+                start += bucket.len();
+                start - bucket.len()..start
+            });
+            let full: Vec<Range<usize>> = ranges.filter(|range| range.len() > 1).collect();
+            let largest = full.iter().map(|range| range.len() as u64).max().unwrap_or(0);
+            joined.largest_bucket = joined.largest_bucket.max(largest);
+            let mut found = column.join_exhaustively(&full, verifier);
+            joined.pairs.append(&mut found.pairs);
+            joined.candidates += found.candidates;
+        }
+        joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+        joined
+    }
+
     pub fn pages(&self) -> usize {
         self.keys.pages()
+    }
+
+    /// Columns of keys that pages have.
+    pub fn columns(&self) -> usize {
+        self.keys.count()
     }
 
     /// Whether the bucket of this key is the one that handles the pair, and the predicate holds.
@@ -462,9 +505,34 @@ mod tests {
                 let found: Vec<(u32, u32)> = joined.pairs.iter().map(|pair| (pair.a, pair.b)).collect();
                 let expected = naive(&values, &active, predicate);
                 prop_assert_eq!(joined.candidates as usize, expected.len());
-                prop_assert_eq!(found, expected);
+                prop_assert_eq!(&found, &expected);
+                // Buckets put together by hand, one at a time.
+                let mut standing = std::collections::BTreeMap::<(u32, u64, u32), Vec<Standing>>::new();
+                for page in (0..rows.len() as u32).filter(|&page| active[page as usize]) {
+                    for column in 0..3u32 {
+                        let key = values[3 * page as usize + column as usize];
+                        let sites = match predicate {
+                            Predicate::SameSite(sites) => sites.of(page),
+                            _ => &[9],
+                        };
+                        for &site in sites.iter().filter(|&&site| site != 0) {
+                            let bucket = standing.entry((column, key, site)).or_default();
+                            bucket.push(Standing { column, key, site, page });
+                        }
+                    }
+                }
+                let buckets = Buckets::new(keys, &active, predicate);
+                let given = standing.values().map(|bucket| buckets.join_given(bucket, &Everything));
+                let mut found: Vec<(u32, u32)> =
+                    given.flat_map(|joined| joined.pairs).map(|pair| (pair.a, pair.b)).collect();
+                found.sort_unstable();
+                prop_assert_eq!(&found, &expected);
+                let all: Vec<Standing> = standing.into_values().flatten().collect();
+                let joined = buckets.join_given(&all, &Everything);
+                prop_assert_eq!(joined.pairs.len(), expected.len());
                 let in_parts = Limits { part: 4, ..Limits::NONE };
-                prop_assert_eq!(Buckets::new(keys, &active, predicate).join_within(&Everything, in_parts), joined);
+                let whole = buckets.join(&Everything);
+                prop_assert_eq!(buckets.join_within(&Everything, in_parts), whole);
             }
         }
 

@@ -13,7 +13,7 @@
 //! not pay here: of 384 bits at h = 29 a piece has 13, and pages that agree in 300 bits share one more often than not.
 
 use crate::cpu::{dispatch, variants};
-use crate::verify::{AgreeingBits, EqualColumns, Everything, Jaccard, Verify};
+use crate::verify::{AgreeingBits, EqualColumns, Everything, Glance, Jaccard, Verify};
 use crate::{ordered, parity};
 
 /// Pages of a block.
@@ -94,6 +94,25 @@ impl Screened for Jaccard<'_> {
 
     fn weight(&self, page: u32) -> u64 {
         self.sets.size(page) as u64
+    }
+}
+
+impl Screened for Glance<'_> {
+    fn words(&self, page: u32) -> &[u64] {
+        self.0.words(page)
+    }
+
+    fn share(&self, page: u32) -> u64 {
+        self.0.share(page)
+    }
+
+    /// Of what is at hand: a lower bound.
+    fn distance(&self, a: u32, b: u32) -> u64 {
+        self.0.sets.size(a).abs_diff(self.0.sets.size(b)) as u64
+    }
+
+    fn weight(&self, page: u32) -> u64 {
+        self.0.weight(page)
     }
 }
 

@@ -50,7 +50,7 @@ mod _native {
     #[pymodule_export]
     use crate::postings::{Postings, build_postings};
     #[pymodule_export]
-    use crate::rules::{join, match_rules};
+    use crate::rules::{join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]
     use crate::signals::{anatomy, compressed_sizes, compression_window, snippets};
     #[pymodule_export]

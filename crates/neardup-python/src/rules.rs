@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use neardup_core::hot::{self, Resolved, Tuning};
-use neardup_core::join::{Buckets, Joined, Limits, Pair, Predicate, Sites};
+use neardup_core::join::{Buckets, Joined, Limits, Pair, Predicate, Sites, Standing};
 use neardup_core::keys::{KeyKind, Keys};
 use neardup_core::lanes::{self, AgreeingLanes};
 use neardup_core::parity;
 use neardup_core::prefix::{self, KeyLists};
 use neardup_core::screen::Screened;
 use neardup_core::sets::{Batches, SetSource, Sets};
-use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Jaccard, of_either};
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Glance, Jaccard, of_either};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
@@ -29,6 +29,8 @@ pub struct RuleArrays<'py> {
     /// A fingerprint a row, and how it gives keys: "columns", "pairs" of columns, or "pieces", so many of them. Without
     /// it the sets give keys of their own, their rarest elements.
     keys: Option<PyReadonlyArray2<'py, u64>>,
+    /// Keys that were made elsewhere, a list a page.
+    key_lists: Option<PyArray>,
     key_kind: String,
     pieces: usize,
     predicate: String,
@@ -39,6 +41,8 @@ pub struct RuleArrays<'py> {
     sets: Option<SetArrays<'py>>,
     /// Sets are scored by what they share of the larger one, not of their union.
     of_larger: bool,
+    /// In place of sets: how large each is, and their parities. Then a pair is accepted unless these rule it out.
+    glances: Option<(PyReadonlyArray1<'py, u32>, PyArray)>,
     least: f64,
 }
 
@@ -126,15 +130,35 @@ impl SetLists {
                 (Box::new(SetFiles::open(paths, places, Arc::clone(&self.failed))?), sizes)
             }
         };
-        if sizes.iter().zip(&parities).any(|(&size, parity)| parity.len() != parity::words(size as usize)) {
-            return Err(PyValueError::new_err("a parity does not fit its set"));
-        }
+        check_parities(&sizes, &parities)?;
         Ok(Sets::new(source, sizes, parities))
     }
 }
 
+fn check_parities(sizes: &[u32], parities: &[&[u64]]) -> PyResult<()> {
+    if sizes.iter().zip(parities).any(|(&size, parity)| parity.len() != parity::words(size as usize)) {
+        return Err(PyValueError::new_err("a parity does not fit its set"));
+    }
+    Ok(())
+}
+
 fn numbered(lists: &[TokenLists]) -> Batches<'_> {
     Batches::new(lists.iter().map(TokenLists::lists).collect())
+}
+
+/// Lists of a rule that are neither fingerprints nor sets: keys made elsewhere, and parities without sets.
+struct Given {
+    keys: Option<(Vec<u64>, TokenLists)>,
+    parities: Option<TokenLists>,
+}
+
+impl Given {
+    fn new(rule: &RuleArrays<'_>) -> PyResult<Self> {
+        let keys = rule.key_lists.as_ref().map(TokenLists::new).transpose()?;
+        let keys = keys.map(|lists| (lists.lists().offsets.iter().map(|&at| at as u64).collect(), lists));
+        let parities = rule.glances.as_ref().map(|(_, parities)| TokenLists::new(parities)).transpose()?;
+        Ok(Given { keys, parities })
+    }
 }
 
 /// A rule, checked.
@@ -150,6 +174,7 @@ enum Evidence<'a> {
     Bits(AgreeingBits<'a>),
     Lanes(AgreeingLanes<'a>),
     Sets(Sets<'a>, f64, Option<f64>),
+    Glances(Sets<'a>, f64, Option<f64>),
 }
 
 impl RuleArrays<'_> {
@@ -173,6 +198,7 @@ impl RuleArrays<'_> {
         sites: Option<Sites<'a>>,
         pages: usize,
         sets: Option<&'a SetLists>,
+        given: &'a Given,
         rows: Option<&[u32]>,
     ) -> PyResult<Spec<'a>> {
         let checked = |array: &'a PyReadonlyArray2<'_, u64>, what: &str| {
@@ -181,6 +207,11 @@ impl RuleArrays<'_> {
             Ok::<_, PyErr>((values, width))
         };
         let keys = match (&self.keys, sets) {
+            _ if given.keys.is_some() => {
+                let (offsets, lists) = given.keys.as_ref().expect("there");
+                one_row_a_page(offsets.len().wrapping_sub(1), pages, "key_lists")?;
+                Keys::lists(offsets, lists.lists().values)
+            }
             (Some(keys), _) => {
                 let (values, width) = checked(keys, "keys")?;
                 Keys::of(self.kind(width)?, width, values)
@@ -198,6 +229,7 @@ impl RuleArrays<'_> {
                 ));
             }
         };
+        let of_larger = self.of_larger.then_some(self.least);
         let evidence = if let Some(columns) = &self.columns {
             let (values, width) = checked(columns, "columns")?;
             Evidence::Columns(EqualColumns { width, values, least: self.least as usize })
@@ -211,10 +243,18 @@ impl RuleArrays<'_> {
                 return Err(PyValueError::new_err("lanes of 1, 2, 4 or 8 bits do not fill the columns"));
             }
             Evidence::Lanes(AgreeingLanes { width, values, bits: *bits, lanes: *count, least })
+        } else if let (Some((sizes, _)), Some(parities)) = (&self.glances, &given.parities) {
+            let sizes = contiguous(sizes)?.to_vec();
+            let parities = parities.lists();
+            one_row_a_page(sizes.len(), pages, "glances")?;
+            one_row_a_page(parities.len(), pages, "parities")?;
+            let parities: Vec<&[u64]> = (0..pages).map(|page| parities.get(page)).collect();
+            check_parities(&sizes, &parities)?;
+            let unseen: Vec<&[u64]> = vec![&[]; pages];
+            Evidence::Glances(Sets::new(Box::new(unseen), sizes, parities), self.least_ratio(), of_larger)
         } else if let Some(sets) = sets {
             let Some(rows) = rows else { return Err(PyValueError::new_err("sets need rows")) };
             one_row_a_page(rows.len(), pages, "rows")?;
-            let of_larger = self.of_larger.then_some(self.least);
             Evidence::Sets(sets.of_pages(rows)?, self.least_ratio(), of_larger)
         } else {
             Evidence::Key
@@ -234,6 +274,7 @@ enum Verifier<'a> {
     Bits(AgreeingBits<'a>),
     Lanes(AgreeingLanes<'a>),
     Sets(Jaccard<'a>),
+    Glances(Glance<'a>),
 }
 
 impl<'a> Verifier<'a> {
@@ -246,6 +287,9 @@ impl<'a> Verifier<'a> {
             Evidence::Sets(sets, least, of_larger) => {
                 Verifier::Sets(Jaccard { sets, least: *least, of_larger: *of_larger })
             }
+            Evidence::Glances(sets, least, of_larger) => {
+                Verifier::Glances(Glance(Jaccard { sets, least: *least, of_larger: *of_larger }))
+            }
         }
     }
 
@@ -256,6 +300,18 @@ impl<'a> Verifier<'a> {
             Verifier::Bits(verifier) => buckets.join_within(verifier, limits),
             Verifier::Lanes(verifier) => buckets.join_within(verifier, limits),
             Verifier::Sets(verifier) => buckets.join_within(verifier, limits),
+            Verifier::Glances(verifier) => buckets.join_within(verifier, limits),
+        }
+    }
+
+    fn join_given(&self, buckets: &Buckets<'_>, standing: &[Standing]) -> Joined {
+        match self {
+            Verifier::Key(verifier) => buckets.join_given(standing, verifier),
+            Verifier::Columns(verifier) => buckets.join_given(standing, verifier),
+            Verifier::Bits(verifier) => buckets.join_given(standing, verifier),
+            Verifier::Lanes(verifier) => buckets.join_given(standing, verifier),
+            Verifier::Sets(verifier) => buckets.join_given(standing, verifier),
+            Verifier::Glances(verifier) => buckets.join_given(standing, verifier),
         }
     }
 
@@ -266,6 +322,7 @@ impl<'a> Verifier<'a> {
             Verifier::Bits(verifier) => verifier,
             Verifier::Lanes(verifier) => verifier,
             Verifier::Sets(verifier) => verifier,
+            Verifier::Glances(verifier) => verifier,
         }
     }
 }
@@ -279,10 +336,28 @@ const TILE: usize = 256;
 /// From how many pages that stay on they are packed: beside so many, 72 bytes a page and bucket are little.
 const PACKED: usize = 1024;
 
-fn apply(specs: &[Spec<'_>], active: &[bool], order: &[u32], limits: Limits) -> Vec<(Joined, Resolved)> {
+/// What is done with the rules once they are checked.
+#[derive(Clone, Copy)]
+enum Work<'a> {
+    /// All pairs within limits; hot buckets are resolved in the given order of pages, no more pairs of them recorded
+    /// than so many unless they decide something.
+    Match { order: &'a [u32], limits: Limits, recorded: u64 },
+    /// Only the pairs of given buckets.
+    Given(&'a [Standing]),
+}
+
+fn apply(specs: &[Spec<'_>], active: &[bool], work: Work<'_>) -> Vec<(Joined, Resolved)> {
     let buckets: Vec<Buckets> =
         specs.iter().map(|spec| Buckets::new(spec.keys, active, spec.predicate)).collect();
     let verifiers: Vec<Verifier> = specs.iter().map(|spec| Verifier::new(&spec.evidence)).collect();
+    let (order, limits, recorded) = match work {
+        Work::Match { order, limits, recorded } => (order, limits, recorded),
+        Work::Given(standing) => {
+            let given = verifiers.iter().zip(&buckets);
+            let joined = given.map(|(verifier, buckets)| verifier.join_given(buckets, standing));
+            return joined.map(|joined| (joined, Resolved::default())).collect();
+        }
+    };
     let joined: Vec<Joined> =
         verifiers.iter().zip(&buckets).map(|(verifier, buckets)| verifier.join(buckets, limits)).collect();
     let rules: Vec<hot::Rule> = buckets
@@ -290,7 +365,7 @@ fn apply(specs: &[Spec<'_>], active: &[bool], order: &[u32], limits: Limits) -> 
         .zip(verifiers.iter().zip(&joined))
         .map(|(buckets, (verifier, joined))| hot::Rule { buckets, verifier: verifier.screened(), joined })
         .collect();
-    let resolved = hot::resolve(&rules, order, Tuning { tile: TILE, packed: PACKED, pairs: limits.accepted });
+    let resolved = hot::resolve(&rules, order, Tuning { tile: TILE, packed: PACKED, pairs: recorded });
     joined.into_iter().zip(resolved).collect()
 }
 
@@ -300,17 +375,16 @@ pub fn thread_pool(threads: usize) -> PyResult<ThreadPool> {
     built.map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
 }
 
-/// Checks all that the rules share, and applies them; `order` is any order where no limit makes a bucket hot.
+/// Checks all that the rules share, and applies them.
 #[allow(clippy::too_many_arguments)]
 fn checked_and_applied(
     py: Python<'_>,
     rules: &[RuleArrays<'_>],
     active: &PyReadonlyArray1<'_, bool>,
-    order: &[u32],
+    work: Work<'_>,
     site_offsets: Option<PyReadonlyArray1<'_, u64>>,
     sites: Option<PyReadonlyArray1<'_, u32>>,
     rows: Option<PyReadonlyArray1<'_, u32>>,
-    limits: Limits,
     threads: usize,
 ) -> PyResult<Vec<(Joined, Resolved)>> {
     let active = contiguous(active)?;
@@ -333,22 +407,34 @@ fn checked_and_applied(
         .map(|rule| rule.sets.as_ref().map(SetLists::new).transpose())
         .collect::<PyResult<_>>()?;
     for (rule, sets) in rules.iter().zip(&mut sets) {
-        if let (None, Some(sets), Some(rows)) = (&rule.keys, sets, rows) {
+        if let (None, None, Some(sets), Some(rows)) = (&rule.keys, &rule.key_lists, sets, rows) {
             one_row_a_page(rows.len(), pages, "rows")?;
             let least = rule.least_ratio();
             detached(py, || pool.install(|| sets.make_keys(rows, active, least)))?;
         }
     }
+    let given: Vec<Given> = rules.iter().map(Given::new).collect::<PyResult<_>>()?;
     let specs: Vec<Spec> = rules
         .iter()
-        .zip(&sets)
-        .map(|(rule, sets)| rule.checked(sites, pages, sets.as_ref(), rows))
+        .zip(sets.iter().zip(&given))
+        .map(|(rule, (sets, given))| rule.checked(sites, pages, sets.as_ref(), given, rows))
         .collect::<PyResult<_>>()?;
-    let applied = detached(py, || pool.install(|| apply(&specs, active, order, limits)));
+    if let Work::Given(standing) = work {
+        check_standing(&specs, pages, standing)?;
+    }
+    let applied = detached(py, || pool.install(|| apply(&specs, active, work)));
     match sets.iter().flatten().find_map(|sets| sets.failed.get()) {
         Some(reason) => Err(PyOSError::new_err(format!("sets cannot be read back: {reason}"))),
         None => Ok(applied),
     }
+}
+
+fn check_standing(specs: &[Spec<'_>], pages: usize, standing: &[Standing]) -> PyResult<()> {
+    let columns = specs.iter().map(|spec| spec.keys.count()).min().unwrap_or(0);
+    if standing.iter().any(|at| at.page as usize >= pages || at.column as usize >= columns) {
+        return Err(PyValueError::new_err("a bucket names a page or a column that is not there"));
+    }
+    Ok(())
 }
 
 /// A pair as a row of a NumPy array with the fields a, b and score: pairs are handed over without a copy.
@@ -399,6 +485,7 @@ pub fn join<'py>(
 ) -> PyResult<JoinResult<'py>> {
     let rule = RuleArrays {
         keys: Some(keys),
+        key_lists: None,
         key_kind: "columns".to_owned(),
         pieces: 0,
         predicate: predicate.to_owned(),
@@ -407,11 +494,12 @@ pub fn join<'py>(
         lanes: None,
         sets: None,
         of_larger: false,
+        glances: None,
         least,
     };
     let order: Vec<u32> = (0..active.len()? as u32).collect();
-    let mut applied =
-        checked_and_applied(py, &[rule], &active, &order, site_offsets, sites, None, Limits::NONE, threads)?;
+    let work = Work::Match { order: &order, limits: Limits::NONE, recorded: u64::MAX };
+    let mut applied = checked_and_applied(py, &[rule], &active, work, site_offsets, sites, None, threads)?;
     let (joined, _) = applied.remove(0);
     let (a, b, score) = self::columns(py, joined.pairs)?;
     Ok((a, b, score, joined.candidates, joined.largest_bucket))
@@ -441,8 +529,8 @@ pub fn match_rules<'py>(
     one_row_a_page(order.len(), active.len()?, "order")?;
     let limits =
         Limits { bucket: hot, few: FEW, accepted: most_accepted, possible: most_possible, part: PART };
-    let applied =
-        checked_and_applied(py, &rules, &active, order, site_offsets, sites, rows, limits, threads)?;
+    let work = Work::Match { order, limits, recorded: most_accepted };
+    let applied = checked_and_applied(py, &rules, &active, work, site_offsets, sites, rows, threads)?;
     let told = applied.into_iter().map(|(joined, resolved)| {
         let candidates = joined.candidates + resolved.compared;
         let accepted = joined.pairs.len() as u64 + resolved.accepted;
@@ -457,4 +545,65 @@ pub fn match_rules<'py>(
         Ok((a, b, score, candidates, accepted, joined.largest_bucket, hot_buckets, resolved.unscored))
     });
     told.collect()
+}
+
+/// The same for hot buckets alone, those of more than `hot` entries, as they are resolved among all: for each rule
+/// (a, b, score, compared, accepted, fullest bucket, hot buckets, unscored). Pairs of other buckets are known already.
+#[pyfunction]
+#[pyo3(signature = (rules, active, order, *, hot, recorded, site_offsets=None, sites=None, rows=None, threads=0))]
+#[allow(clippy::too_many_arguments)]
+pub fn resolve_hot<'py>(
+    py: Python<'py>,
+    rules: Vec<RuleArrays<'py>>,
+    active: PyReadonlyArray1<'py, bool>,
+    order: PyReadonlyArray1<'py, u32>,
+    hot: usize,
+    recorded: u64,
+    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
+    sites: Option<PyReadonlyArray1<'py, u32>>,
+    rows: Option<PyReadonlyArray1<'py, u32>>,
+    threads: usize,
+) -> PyResult<Vec<RuleResult<'py>>> {
+    let order = permutation(&order)?;
+    one_row_a_page(order.len(), active.len()?, "order")?;
+    let work = Work::Match { order, limits: Limits { bucket: hot, ..Limits::NONE }, recorded };
+    let applied = checked_and_applied(py, &rules, &active, work, site_offsets, sites, rows, threads)?;
+    let told = applied.into_iter().map(|(joined, resolved)| {
+        let Resolved { pairs, compared, accepted, unscored } = resolved;
+        let (a, b, score) = columns(py, pairs)?;
+        Ok((a, b, score, compared, accepted, joined.largest_bucket, joined.hot.len() as u64, unscored))
+    });
+    told.collect()
+}
+
+/// (a, b, score, candidates) of the accepted pairs of buckets that were put together elsewhere: whole and one after
+/// another, each page a row of its own.
+#[pyfunction]
+#[pyo3(signature = (rule, columns, keys, key_sites, *, site_offsets=None, sites=None, threads=1))]
+#[allow(clippy::too_many_arguments)]
+pub fn match_buckets<'py>(
+    py: Python<'py>,
+    rule: RuleArrays<'py>,
+    columns: PyReadonlyArray1<'py, u32>,
+    keys: PyReadonlyArray1<'py, u64>,
+    key_sites: PyReadonlyArray1<'py, u32>,
+    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
+    sites: Option<PyReadonlyArray1<'py, u32>>,
+    threads: usize,
+) -> PyResult<(Field<'py>, Field<'py>, Field<'py>, u64)> {
+    let (columns, keys, key_sites) = (contiguous(&columns)?, contiguous(&keys)?, contiguous(&key_sites)?);
+    one_row_a_page(keys.len(), columns.len(), "keys")?;
+    one_row_a_page(key_sites.len(), columns.len(), "key_sites")?;
+    let standing: Vec<Standing> = columns
+        .iter()
+        .zip(keys.iter().zip(key_sites))
+        .enumerate()
+        .map(|(page, (&column, (&key, &site)))| Standing { column, key, site, page: page as u32 })
+        .collect();
+    let active = vec![true; columns.len()].into_pyarray(py).readonly();
+    let work = Work::Given(&standing);
+    let mut applied = checked_and_applied(py, &[rule], &active, work, site_offsets, sites, None, threads)?;
+    let (joined, _) = applied.remove(0);
+    let (a, b, score) = self::columns(py, joined.pairs)?;
+    Ok((a, b, score, joined.candidates))
 }

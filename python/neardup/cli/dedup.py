@@ -57,7 +57,18 @@ from neardup.cli.options import bytes_of, fields_of, input_options, reading_of, 
     "--statistics", metavar="FILE",
     help="Frozen statistics of a collection, for detectors that need some.  [default: of the input, in a first pass]",
 )  # fmt: skip
+@click.option(
+    "--against", multiple=True, metavar="DIR",
+    help="Also remove what is like a page that this earlier run kept (with --keep-fingerprints); may be given again.",
+)  # fmt: skip
+@click.option("--keep-fingerprints", is_flag=True, help="Keep the fingerprints of what stays, for --against later.")
 @click.option("--threads", type=click.IntRange(min=0), default=0, help="Worker threads.  [default: one a core]")
+@click.option(
+    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
+    help="What runs it: this machine, or a Spark cluster, with the same answer.",
+)  # fmt: skip
+@click.option("--master", metavar="URL", help="Spark: the cluster, as spark://host:7077, yarn, or local[4].")
+@click.option("--remote", metavar="URL", help="Spark: a Spark Connect server, as sc://host:15002.")
 @input_options
 @reading_options
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors.")
@@ -73,6 +84,8 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
       neardup dedup 'pages/*.jsonl.zst' --out result --detector 'minhash(threshold=0.9)'
       zcat pages.jsonl.gz | neardup dedup - --out result --write kept --keep newest
       neardup dedup crawl.warc.gz --out result --certify
+      neardup dedup june.warc.gz --out june --against may --keep-fingerprints
+      neardup dedup '/shared/crawl/*.warc.gz' --out /shared/result --engine spark --master spark://head:7077
     """
     from neardup.cli.display import display
     from neardup.cli.summary import print_json, print_summary
@@ -109,6 +122,11 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
         resume=options["resume"],
         progress=display(quiet or as_json),
         certify=certifier,
+        against=options["against"],
+        keep_fingerprints=options["keep_fingerprints"],
+        engine=options["engine"],
+        master=options["master"],
+        remote=options["remote"],
     )
     if as_json:
         print_json(result.report)

@@ -122,6 +122,19 @@ class ExactJaccard:
 
 #: Those that compare sets.
 OfSets = SharedRatio | SharedOfLarger | ExactJaccard
+
+
+def least_jaccard(verify: OfSets) -> float:
+    """The Jaccard similarity that no accepted pair falls below.
+
+    >>> from neardup.fingerprints import Shingles
+    >>> round(least_jaccard(SharedOfLarger(Shingles(5), 0.9)), 3), least_jaccard(ExactJaccard(Shingles(5), 0.8))
+    (0.818, 0.8)
+    """
+    # Two sets of one size; of two sizes it is higher.
+    return verify.least / (2 - verify.least) if isinstance(verify, SharedOfLarger) else verify.least
+
+
 Verify = AgreeingColumns | AgreeingBits | AgreeingLanes | OfSets
 
 

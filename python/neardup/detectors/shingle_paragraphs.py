@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from neardup.detectors.base import Detector
 from neardup.detectors.registry import register
-from neardup.detectors.rules import RarestChunks, Rule, SharedOfLarger
+from neardup.detectors.rules import RarestChunks, Rule, SharedOfLarger, least_jaccard
 from neardup.fingerprints import CountedParagraphs, ShingleParagraphs
 
 
@@ -45,9 +45,8 @@ class ShingleParagraphing(Detector):
 
     def rules(self) -> tuple[Rule, ...]:
         kind = CountedParagraphs(self.paragraphs())
-        # What two sets of one size share of their union, if they share so much of either.
-        ratio = self.share / (2 - self.share)
-        return (Rule(self.name, RarestChunks(kind, ratio), SharedOfLarger(kind, self.share)),)
+        verify = SharedOfLarger(kind, self.share)
+        return (Rule(self.name, RarestChunks(kind, least_jaccard(verify)), verify),)
 
     def as_used(self) -> tuple[str, str, str]:
         return (f"{self.sentences} sentences", "grows with |d|", f"{self.share:.0%} of the larger")

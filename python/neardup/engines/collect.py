@@ -143,6 +143,25 @@ class Collection:
 Also = Callable[[Loaded], dict[str, pa.Array]]
 
 
+def page_columns(
+    pages: pa.RecordBatch, kinds: Sequence[Fingerprint | ChunkSets], detector: Detector, settings: Settings
+) -> tuple[dict[str, pa.Array], int]:
+    """All that is kept of a batch of pages, by column, and how many had bytes that did not fit their encoding."""
+    page_tokens = read(pages, settings.reading)
+    tokens = page_tokens.tokens
+    columns = {name: pages.column(name) for name in KEPT}
+    columns["title"], columns["site"] = page_tokens.title, page_tokens.site
+    columns["tokens"] = pc.list_value_length(tokens)
+    columns["identity_high"] = pa.array(page_tokens.identity_high)
+    columns["identity_low"] = pa.array(page_tokens.identity_low)
+    columns |= dict(fingerprinting.fingerprint_columns(kinds, tokens, pages))
+    if detector.counted() or settings.hold_tokens:
+        columns[TOKENS] = tokens
+    if settings.keep == "most-linked":
+        columns["own_url"], columns["links"] = page_links(pages)
+    return columns, int(page_tokens.replaced.sum())
+
+
 @dataclass(slots=True)
 class _Worker:
     """Turns a chunk into a part; shared by all threads, so it holds nothing that changes."""
@@ -158,21 +177,9 @@ class _Worker:
     def __call__(self, chunk: Chunk) -> Part:
         loaded = chunk.load()
         pages = loaded.pages
-        page_tokens = read(pages, self.settings.reading)
-        tokens = page_tokens.tokens
-        columns = {name: pages.column(name) for name in KEPT}
-        columns["title"], columns["site"] = page_tokens.title, page_tokens.site
-        columns["tokens"] = pc.list_value_length(tokens)
-        columns["identity_high"] = pa.array(page_tokens.identity_high)
-        columns["identity_low"] = pa.array(page_tokens.identity_low)
-        columns |= dict(fingerprinting.fingerprint_columns(self.fingerprints, tokens, pages))
-        if self.detector.counted() or self.settings.hold_tokens:
-            columns[TOKENS] = tokens
-        if self.settings.keep == "most-linked":
-            columns["own_url"], columns["links"] = page_links(pages)
+        columns, replaced = page_columns(pages, self.fingerprints, self.detector, self.settings)
         if self.also is not None:
             columns |= self.also(loaded)
-        replaced = int(page_tokens.replaced.sum())
         tally = Tally(1, pages.num_rows, chunk.nbytes, replaced, loaded.skipped, loaded.ignored)
         return Part(pa.RecordBatch.from_pydict(columns), tally)
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines import first_pass
 from neardup.engines.collect import Collection, collect
-from neardup.engines.matching import Matches, match
-from neardup.engines.outcome import Outcome, Tables, assemble
+from neardup.engines.earlier import Earlier, WithEarlier, save
+from neardup.engines.layout import Layout
+from neardup.engines.matching import match
+from neardup.engines.outcome import Outcome, assemble
 from neardup.engines.progress import Progress, Silent
 from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
 from neardup.engines.stopwatch import Stage, Stopwatch
+from neardup.engines.warnings import collection_warnings
 from neardup.sources import Source
 
 #: Looks at what a run read and found, and says how right that was, as ``run.json`` tells it.
@@ -29,8 +33,11 @@ def run(
     progress: Progress | None = None,
     scratch: Scratch | None = None,
     certify: Certify | None = None,
+    earlier: Earlier | None = None,
+    fingerprints: Path | None = None,
 ) -> Outcome:
-    """Runs the detector over the source; ``certify`` is the last to look at what was read.
+    """Runs the detector over the source; ``certify`` is the last to look at what was read. Pages that ``earlier`` runs
+    kept count as there before; those that this one keeps go to the file ``fingerprints``.
 
     >>> from neardup.detectors import parse
     >>> from neardup.sources.memory import texts
@@ -48,9 +55,10 @@ def run(
         with watch.stage("statistics"):
             statistics = first_pass.prepare(collection, detector, settings, frozen)
     with watch.stage("matching"):
-        matches = match(collection, detector, settings)
+        whole = None if earlier is None or not earlier.count else WithEarlier(collection, earlier)
+        matches = match(whole or collection, detector, settings, earlier.count if earlier is not None else 0)
     with watch.stage("clustering"):
-        tables = assemble(collection, matches, settings)
+        tables = assemble(collection, matches, settings, whole)
     report: dict[str, Any] = {
         "format": _native.FORMAT_VERSION,
         "engine": "local",
@@ -65,12 +73,22 @@ def run(
             "in_all": tables.all_pairs,
             "held": tables.held,
         },
-        "warnings": warnings(collection, matches, tables, detector),
+        "warnings": collection_warnings(
+            tables.counts,
+            tables.all_pairs,
+            tables.held_pairs < tables.all_pairs,
+            matches.rules,
+            detector,
+            collection.column("site").null_count == collection.count,
+        ),
         "skipped": [asdict(bad) for bad in collection.tally.skipped],
         "bytes": collection.tally.nbytes,
         "stages": [],
     }
-    outcome = Outcome(tables.pages, tables.pairs, tables.clusters, report, tables.cluster)
+    outcome = Outcome(tables.pages, tables.pairs, tables.clusters, report, tables.cluster, tables.against)
+    if fingerprints is not None:
+        with watch.stage("fingerprints"):
+            save(collection, Layout(detector, settings), tables.ids, tables.kept, fingerprints)
     if certify is not None:
         with watch.stage("certifying"):
             report["certificate"] = certify(collection, outcome)
@@ -85,25 +103,3 @@ def stages(done: list[Stage]) -> list[dict[str, object]]:
     [{'name': 'reading', 'seconds': 1.235, 'peak_memory': None}]
     """
     return [asdict(stage) | {"seconds": round(stage.seconds, 3)} for stage in done]
-
-
-def warnings(collection: Collection, matches: Matches, tables: Tables, detector: Detector) -> list[str]:
-    """What the user should know beside the numbers."""
-    said = []
-    counts = tables.counts
-    if counts["skipped"]:
-        said.append(f"records that could not be read: {counts['skipped']:,}; 'skipped' names them")
-    if counts["repeated_ids"]:
-        said.append(f"ids that occurred before and became id#row: {counts['repeated_ids']:,}")
-    if tables.held_pairs < tables.all_pairs:
-        said.append(f"of {tables.all_pairs:,} accepted pairs only the spanning forest is held; see --max-pairs")
-    hot = [counts for counts in matches.rules if counts.unscored]
-    if hot:
-        said.append(
-            f"{sum(counts.hot_buckets for counts in hot):,} keys are shared by so many pages that not all their pairs "
-            "were scored; the pages that stay and the clusters are exact, cohesion and diameter are of scored pairs"
-        )
-    needs_sites = any(rule.predicate != "any" for rule in detector.rules())
-    if needs_sites and collection.column("site").null_count == collection.count:
-        said.append("no page has a URL, so all count as on different sites; consider --detector minhash")
-    return said

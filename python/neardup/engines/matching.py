@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from neardup.detectors.rules import (
     RarestChunks,
     SharedOfLarger,
 )
-from neardup.engines.collect import Collection, Sets
+from neardup.engines.collect import Sets
 from neardup.engines.settings import Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_order
@@ -37,6 +37,8 @@ Rows = npt.NDArray[np.uint32]
 _ACCEPTED: Final = 1 << 20
 _POSSIBLE: Final = 1 << 26
 _POSSIBLE_A_PAGE: Final = 4096
+#: Buckets that are joined whatever the limits say.
+FEW: Final = 16
 #: Memory for a pair on its way from the join to the table.
 _BYTES_A_PAIR: Final = 256
 
@@ -79,15 +81,32 @@ class Matches:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sites:
+class SetSites:
     """The sites of each identity set, all its members' together."""
 
     offsets: npt.NDArray[np.uint64]
     values: npt.NDArray[np.uint32]
 
 
-def match(collection: Collection, detector: Detector, settings: Settings) -> Matches:
-    """Finds the pairs the detector accepts."""
+class Matched(Protocol):
+    """What matching asks of a collection."""
+
+    def column(self, name: str) -> pa.ChunkedArray: ...
+
+    @property
+    def identity(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...
+
+    def fingerprint(self, kind: AnyFingerprint, rows: Rows) -> FixedWidth: ...
+
+    def sets(self, kind: AnyFingerprint, in_memory: bool = False) -> Sets: ...
+
+    @property
+    def links(self) -> npt.NDArray[np.int64] | None: ...
+
+
+def match(collection: Matched, detector: Detector, settings: Settings, earlier: int = 0) -> Matches:
+    """Finds the pairs the detector accepts. The first pages may be ``earlier`` ones, which come before all others in
+    keep order; pairs among themselves are not asked for."""
     tokens = collection.column("tokens").to_numpy()
     identity = _native.identity_sets(*collection.identity, tokens == 0)
     first = np.flatnonzero(identity == np.arange(len(identity), dtype=np.uint32)).astype(np.uint32)
@@ -101,6 +120,8 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         dates=collection.column("date"),
         links=collection.links,
     )
+    # Earlier pages stay whatever the policy.
+    order = np.concatenate([order[order < earlier], order[order >= earlier]])
     rules = detector.rules()
     # One row an identity set, put together once however many rules ask for it.
     fingerprints = {kind: collection.fingerprint(kind, first) for kind in fixed_width(rules)}
@@ -109,34 +130,47 @@ def match(collection: Collection, detector: Detector, settings: Settings) -> Mat
         active,
         set_order(order, identity),
         hot=settings.hot,
-        most_accepted=max(_ACCEPTED, min(settings.max_pairs * len(identity), settings.memory_budget // _BYTES_A_PAIR)),
-        most_possible=max(_POSSIBLE, _POSSIBLE_A_PAGE * len(identity)),
+        most_accepted=most_accepted(len(identity), settings),
+        most_possible=most_possible(len(identity)),
         site_offsets=sites.offsets,
         sites=sites.values,
         rows=first,
         threads=settings.workers,
     )
     a, b, score, which = _union([pairs[:3] for pairs in found])
+    if earlier:
+        asked = first[b] >= earlier
+        a, b, score, which = a[asked], b[asked], score[asked], which[asked]
     return Matches(
         order=order,
         identity=identity,
         a=first[a],
         b=first[b],
         score=score,
-        same_site=_same_site(sites, a, b),
-        b_similarity=_similarity(fingerprints, Supershingles, a, b),
-        c_similarity=_similarity(fingerprints, Projection, a, b),
+        same_site=same_site_of(sites, a, b),
+        b_similarity=similarity(fingerprints, Supershingles, a, b),
+        c_similarity=similarity(fingerprints, Projection, a, b),
         jaccard=score if all(isinstance(rule.verify, ExactJaccard) for rule in rules) else None,
         rule=which,
         rules=[RuleCounts(rule.name, *pairs[3:]) for rule, pairs in zip(rules, found, strict=True)],
     )
 
 
+def most_accepted(pages: int, settings: Settings) -> int:
+    """Accepted pairs beyond which buckets are hot."""
+    return max(_ACCEPTED, min(settings.max_pairs * pages, settings.memory_budget // _BYTES_A_PAIR))
+
+
+def most_possible(pages: int) -> int:
+    """Possible pairs beyond which buckets are hot."""
+    return max(_POSSIBLE, _POSSIBLE_A_PAGE * pages)
+
+
 _Pairs = tuple[Rows, Rows, npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True)
-class _RuleArrays:
+class RuleArrays:
     """A rule as the native module takes it."""
 
     #: There unless the sets give keys, their rarest members.
@@ -152,16 +186,32 @@ class _RuleArrays:
     #: Sets are scored by what they share of the larger one.
     of_larger: bool
     least: float
+    #: Keys that were made elsewhere, a list a page; and in place of sets their sizes and parities.
+    key_lists: pa.LargeListArray | None = None
+    glances: tuple[npt.NDArray[np.uint32], pa.LargeListArray] | None = None
 
 
-def _arrays(rule: Rule, collection: Collection, fingerprints: dict[AnyFingerprint, FixedWidth]) -> _RuleArrays:
+def _arrays(rule: Rule, collection: Matched, fingerprints: dict[AnyFingerprint, FixedWidth]) -> RuleArrays:
+    sets = None
+    if isinstance(rule.verify, OfSets):
+        sets = collection.sets(rule.verify.fingerprint, in_memory=isinstance(rule.keys, RarestChunks))
+    return rule_arrays(rule, fingerprints, sets=sets)
+
+
+def rule_arrays(
+    rule: Rule,
+    fingerprints: dict[AnyFingerprint, FixedWidth],
+    *,
+    sets: Sets | None = None,
+    key_lists: pa.LargeListArray | None = None,
+    glances: tuple[npt.NDArray[np.uint32], pa.LargeListArray] | None = None,
+) -> RuleArrays:
+    """A rule over fingerprints of fixed width, one row a page, and what else it is told."""
     keys, verify = rule.keys, rule.verify
-    lanes = sets = None
+    lanes = None
     if isinstance(verify, AgreeingLanes):
         lanes = (fingerprints[verify.fingerprint], verify.fingerprint.bits, verify.fingerprint.m)
-    if isinstance(verify, OfSets):
-        sets = collection.sets(verify.fingerprint, in_memory=isinstance(keys, RarestChunks))
-    return _RuleArrays(
+    return RuleArrays(
         keys=None if isinstance(keys, RarestChunks) else _keys(keys, fingerprints[keys.fingerprint]),
         key_kind=keys.kind,
         pieces=keys.pieces if isinstance(keys, Pieces) else 0,
@@ -172,6 +222,8 @@ def _arrays(rule: Rule, collection: Collection, fingerprints: dict[AnyFingerprin
         sets=sets,
         of_larger=isinstance(verify, SharedOfLarger),
         least=verify.least,
+        key_lists=key_lists,
+        glances=glances,
     )
 
 
@@ -208,12 +260,12 @@ def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], np
     return a[fresh], b[fresh], score[fresh], rule[fresh]
 
 
-def _sites(site: pa.ChunkedArray, member_of: Rows, sets: int) -> _Sites:
+def _sites(site: pa.ChunkedArray, member_of: Rows, sets: int) -> SetSites:
     numbers = site_numbers(site)
     # 0 is "unknown", so known sites are numbered from 1.
     distinct = np.unique((member_of.astype(np.uint64) << np.uint64(32)) | (numbers + 1).astype(np.uint64))
     offsets = np.searchsorted(distinct >> np.uint64(32), np.arange(sets + 1, dtype=np.uint64))
-    return _Sites(offsets.astype(np.uint64), (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32))
+    return SetSites(offsets.astype(np.uint64), (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32))
 
 
 def site_numbers(site: pa.ChunkedArray) -> npt.NDArray[np.int64]:
@@ -226,7 +278,7 @@ def site_numbers(site: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     return np.asarray(encoded.indices.fill_null(-1), dtype=np.int64)
 
 
-def _same_site(sites: _Sites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
+def same_site_of(sites: SetSites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
     """Whether two sets share a known site; nearly all have one site, which needs no search."""
     start_a, start_b = sites.offsets[a], sites.offsets[b]
     first_a, first_b = sites.values[start_a], sites.values[start_b]
@@ -240,7 +292,7 @@ def _same_site(sites: _Sites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
     return same
 
 
-def _similarity(
+def similarity(
     fingerprints: dict[AnyFingerprint, FixedWidth], kind: type[Supershingles | Projection], a: Rows, b: Rows
 ) -> npt.NDArray[np.uint32] | None:
     for fingerprint, values in fingerprints.items():

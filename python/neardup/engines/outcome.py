@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines.collect import Collection
+from neardup.engines.earlier import WithEarlier
 from neardup.engines.matching import Matches, site_numbers
 from neardup.engines.settings import Settings
 from neardup.graph import clusters_table, remove
@@ -58,6 +59,15 @@ PAIRS_OUT: Final = pa.schema(
     ]
 )
 
+#: Pairs with pages of earlier runs: ``a`` is a page of ``run``, ``b`` one of this.
+AGAINST_OUT: Final = pa.schema(
+    [
+        pa.field("a", pa.string(), nullable=False),
+        pa.field("run", pa.string(), nullable=False),
+        *(PAIRS_OUT.field(name) for name in PAIRS_OUT.names if name not in ("a", "row_a", "tree")),
+    ]
+)
+
 #: Why a page stays or goes, in the column ``reason``.
 REASONS: Final = {
     "unique": "stays: nothing like it was found",
@@ -68,6 +78,8 @@ REASONS: Final = {
     "identical": "goes: the same tokens as the page kept instead",
     "near-duplicate": "goes: accepted against the page kept instead",
     "rejected": "stays: a person said that its cluster is none",
+    "seen-identical": "goes: the same tokens as the page kept instead, which is of an earlier run",
+    "seen-near-duplicate": "goes: accepted against the page kept instead, which is of an earlier run",
 }
 
 
@@ -103,6 +115,8 @@ class Outcome:
     report: dict[str, Any]
     #: For each page the first page of its cluster.
     cluster: npt.NDArray[np.uint32] | None = None
+    #: Pairs with pages of earlier runs, where the run was against such.
+    against: pa.Table | None = None
 
     @cached_property
     def pages(self) -> pa.Table:
@@ -127,32 +141,46 @@ class Tables:
     held_pairs: int
     #: Which pairs ``pairs`` holds, in words.
     held: str
+    #: Of each page its id, and whether it stays.
+    ids: pa.Array
+    kept: npt.NDArray[np.bool_]
     #: For each page the first page of its cluster.
     cluster: npt.NDArray[np.uint32]
+    #: Pairs with pages of earlier runs, where there are such.
+    against: pa.Table | None = None
 
 
-def assemble(collection: Collection, matches: Matches, settings: Settings) -> Tables:
-    """From pages and pairs to clusters, removals and the tables."""
-    count = collection.count
+def assemble(
+    collection: Collection, matches: Matches, settings: Settings, earlier: WithEarlier | None = None
+) -> Tables:
+    """From pages and pairs to clusters, removals and the tables. With pages of earlier runs in front, all is decided
+    over both, and the tables are of the new pages."""
+    behind = earlier.earlier.count if earlier is not None else 0
+    count = collection.count + behind
     rows = np.arange(count, dtype=np.uint32)
     ids, repeated = unique_ids(collection.columns(["id", "source", "record"]))
+    if earlier is not None:
+        ids = pa.concat_arrays([earlier.earlier.column("id"), ids])
+    told_of: Collection | WithEarlier = collection if earlier is None else earlier
     cluster = _native.components(
         count, np.concatenate([matches.a, matches.identity]), np.concatenate([matches.b, rows])
     )
-    tokens = collection.column("tokens").to_numpy()
+    tokens = told_of.column("tokens").to_numpy()
     removed = remove(matches.order, matches.identity, cluster, (matches.a, matches.b, matches.score), settings.removal)
     kept = removed.instead == rows
-    reason = page_reasons(kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens)
+    reason = page_reasons(
+        kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens, behind
+    )
 
     def page_groups() -> Iterator[pa.Table]:
-        start = 0
+        start = behind
         reasons = pa.array(list(REASONS), pa.string())
         for told in collection.groups(["url", "site", "title", "tokens", "source", "offset", "length"]):
             rows_here = slice(start, start + told.num_rows)
             start = rows_here.stop
             stays = kept[rows_here]
             columns = {
-                "row": pa.array(rows[rows_here], pa.uint64()),
+                "row": pa.array(rows[rows_here] - np.uint32(behind), pa.uint64()),
                 "id": ids[rows_here],
                 **{name: told.column(name) for name in told.column_names},
                 "identity": ids.take(pa.array(matches.identity[rows_here])),
@@ -167,28 +195,34 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
         ids,
         cluster,
         matches.identity,
-        site_numbers(collection.column("site")),
+        site_numbers(told_of.column("site")),
         kept,
         (matches.a, matches.b),
     )
+    if behind:
+        # Of clusters that a new page is in.
+        new = np.bincount(cluster[behind:], minlength=count)[np.bincount(cluster, minlength=count) >= 2] > 0
+        clusters = clusters.filter(pa.array(new))
     tree = _native.spanning_forest(count, matches.a, matches.b, matches.score)
-    held = np.flatnonzero(tree) if len(tree) > settings.max_pairs * count else np.arange(len(tree))
+    own = np.flatnonzero(matches.a >= behind)
+    held = own[tree[own]] if len(own) > settings.max_pairs * collection.count else own
 
     def pair_groups() -> Iterator[pa.Table]:
         for start in range(0, len(held), ROW_GROUP_ROWS):
-            yield _pairs_table(ids, matches, tree, held[start : start + ROW_GROUP_ROWS])
+            yield _pairs_table(ids, matches, tree, held[start : start + ROW_GROUP_ROWS], behind)
 
+    mine = slice(behind, None)
     counts = {
-        "pages": count,
-        "empty": int((tokens == 0).sum()),
-        "short": int(((tokens > 0) & (tokens < settings.reading.min_tokens)).sum()),
-        "identity_sets": int((matches.identity == rows).sum()),
-        "identical": int((matches.identity != rows).sum()),
-        "pairs": len(matches.a),
+        "pages": collection.count,
+        "empty": int((tokens[mine] == 0).sum()),
+        "short": int(((tokens[mine] > 0) & (tokens[mine] < settings.reading.min_tokens)).sum()),
+        "identity_sets": int((matches.identity == rows)[mine].sum()),
+        "identical": int((matches.identity != rows)[mine].sum()),
+        "pairs": len(own),
         "clusters": clusters.num_rows,
         "clustered": int(pc.sum(clusters.column("size")).as_py() or 0),
-        "kept": int(kept.sum()),
-        "removed": int(count - kept.sum()),
+        "kept": int(kept[mine].sum()),
+        "removed": int(collection.count - kept[mine].sum()),
         "repeated_ids": repeated,
         "wrong_charset": collection.tally.replaced,
         "skipped": len(collection.tally.skipped),
@@ -199,21 +233,40 @@ def assemble(collection: Collection, matches: Matches, settings: Settings) -> Ta
         Groups(PAIRS_OUT, pair_groups),
         clusters,
         counts,
-        len(matches.a),
+        len(own),
         len(held),
-        _held(matches, len(held)),
-        cluster,
+        _held(matches, len(own), len(held)),
+        ids[behind:],
+        kept[mine],
+        cluster[mine],
+        None if earlier is None else _against(earlier, ids, matches, behind),
     )
 
 
-def _held(matches: Matches, held: int) -> str:
+def _against(earlier: WithEarlier, ids: pa.Array, matches: Matches, behind: int) -> pa.Table:
+    """The accepted pairs of a page of an earlier run and a new one."""
+    found = np.flatnonzero(matches.a < behind)
+    pairs = _pairs_table(ids, matches, np.zeros(len(matches.a), bool), found, behind, check=False)
+    runs = earlier.earlier.column("run").take(pa.array(matches.a[found]))
+    columns = {name: pairs.column(name) for name in AGAINST_OUT.names if name != "run"} | {"run": runs}
+    return pa.table([columns[name] for name in AGAINST_OUT.names], schema=AGAINST_OUT)
+
+
+def _held(matches: Matches, pairs: int, held: int) -> str:
     unscored = sum(rule.unscored for rule in matches.rules)
-    if held < len(matches.a):
+    if held < pairs:
         return "spanning forest"
     return f"all scored; at most {unscored:,} pairs in hot keys were not scored" if unscored else "all"
 
 
-def _pairs_table(ids: pa.Array, matches: Matches, tree: npt.NDArray[np.bool_], held: npt.NDArray[np.int64]) -> pa.Table:
+def _pairs_table(
+    ids: pa.Array,
+    matches: Matches,
+    tree: npt.NDArray[np.bool_],
+    held: npt.NDArray[np.int64],
+    behind: int = 0,
+    check: bool = True,
+) -> pa.Table:
     def optional(values: npt.NDArray[Any] | None, kind: pa.DataType) -> pa.Array:
         return pa.nulls(len(held), kind) if values is None else pa.array(values[held]).cast(kind)
 
@@ -223,8 +276,9 @@ def _pairs_table(ids: pa.Array, matches: Matches, tree: npt.NDArray[np.bool_], h
         [
             ids.take(pa.array(a)),
             ids.take(pa.array(b)),
-            pa.array(a, pa.uint64()),
-            pa.array(b, pa.uint64()),
+            # An earlier page has no row of its own; its table has no such column.
+            pa.array(a - np.uint32(behind) if check else a, pa.uint64()),
+            pa.array(b - np.uint32(behind), pa.uint64()),
             pa.array(matches.same_site[held]),
             pa.array(matches.score[held]),
             optional(matches.b_similarity, pa.int32()),
@@ -244,11 +298,14 @@ def page_reasons(
     cluster: npt.NDArray[np.uint32],
     tokens: npt.NDArray[np.int64],
     min_tokens: int,
+    behind: int = 0,
 ) -> npt.NDArray[np.int8]:
     """For each page the place of its reason in ``REASONS``."""
     stands_for = np.bincount(instead, minlength=len(kept))
     names = list(REASONS)
     conditions = {
+        "seen-identical": ~kept & identical & (instead < behind),
+        "seen-near-duplicate": ~kept & ~identical & (instead < behind),
         "identical": ~kept & identical,
         "near-duplicate": ~kept & ~identical,
         "empty": tokens == 0,

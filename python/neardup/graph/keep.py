@@ -34,24 +34,40 @@ def keep_order(
     >>> keep_order("newest", tokens=np.array([5, 5, 9]), urls=urls, dates=dates).tolist()
     [2, 0, 1]
     """
-    rows = np.arange(len(tokens), dtype=np.uint32)
+    # Stable: equal pages stay in input order.
+    order = np.argsort(preferences(policy, tokens=tokens, urls=urls, dates=dates, links=links), kind="stable")
+    return order.astype(np.uint32)
+
+
+def preferences(
+    policy: KeepPolicy,
+    *,
+    tokens: npt.NDArray[np.int64],
+    urls: pa.ChunkedArray | pa.Array,
+    dates: pa.ChunkedArray | pa.Array,
+    links: npt.NDArray[np.int64] | None = None,
+) -> npt.NDArray[np.int64]:
+    """A number for each page, smaller for a page that is preferred; of equal ones the first in the input is.
+
+    >>> import numpy as np, pyarrow as pa
+    >>> none = pa.nulls(2, pa.string())
+    >>> preferences("longest", tokens=np.array([5, 9]), urls=none, dates=none).tolist()
+    [-5, -9]
+    """
     if policy == "first":
-        return rows
+        return np.zeros(len(tokens), np.int64)
     if policy == "longest":
-        preference = -tokens
-    elif policy == "newest":
-        preference = -timestamps(dates)
-    elif policy == "shortest-url":
+        return -np.asarray(tokens, dtype=np.int64)
+    if policy == "newest":
+        return -timestamps(dates)
+    if policy == "shortest-url":
         lengths = pc.fill_null(pc.utf8_length(urls), np.iinfo(np.int32).max)
-        preference = np.asarray(lengths, dtype=np.int64)
-    elif policy == "most-linked":
+        return np.asarray(lengths, dtype=np.int64)
+    if policy == "most-linked":
         if links is None:
             raise UsageError("keep policy 'most-linked' needs links", hint="it works on HTML pages that have URLs")
-        preference = -links
-    else:
-        raise UsageError(f"unknown keep policy {policy!r}", hint=f"one of {', '.join(POLICIES)}")
-    # Stable: equal pages stay in input order.
-    return np.argsort(preference, kind="stable").astype(np.uint32)
+        return -links
+    raise UsageError(f"unknown keep policy {policy!r}", hint=f"one of {', '.join(POLICIES)}")
 
 
 def timestamps(dates: pa.ChunkedArray | pa.Array) -> npt.NDArray[np.int64]:

@@ -1,0 +1,399 @@
+"""The Spark engine: the same pages, pairs and clusters as the local engine, from as many machines as Spark has.
+
+Pages are read and fingerprinted by the kernels of the local engine (``mapInArrow``); Spark groups keys, joins, and
+finds components; nothing but counts comes to the driver. What every step needs of a page is written down once.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+
+from neardup import _native
+from neardup.detectors import Detector, parse
+from neardup.engines import first_pass
+from neardup.engines.earlier import FILE
+from neardup.engines.layout import Layout
+from neardup.engines.local import stages
+from neardup.engines.matching import RuleCounts, most_accepted
+from neardup.engines.outcome import AGAINST_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.parts import Tally
+from neardup.engines.progress import Progress, Silent
+from neardup.engines.settings import Settings
+from neardup.engines.spark import clustering, identity, keys, matching, statistics, tables
+from neardup.engines.spark.components import TOGETHER, components
+from neardup.engines.spark.failures import explained
+from neardup.engines.spark.reading import read_files, read_frame, tally_of
+from neardup.engines.spark.session import need_pyspark
+from neardup.engines.spark.working import Working, working_folder
+from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.warnings import collection_warnings
+from neardup.errors import InputError
+from neardup.graph.clusters import CLUSTERS
+from neardup.sources import Fields
+from neardup.sources.inputs import Inputs
+from neardup.version import VERSION
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Spark's own batches are bounded by rows alone unless told; pages differ in size by a factor of a million.
+_OPTIONS = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.adaptive.skewJoin.enabled": "true",
+}
+#: The tables of a result.
+TABLES = ("pages.parquet", "pairs.parquet", "clusters.parquet")
+#: Skipped records that are named in the report; all are counted.
+NAMED_SKIPPED = 10_000
+
+
+@dataclass
+class SparkOutcome:
+    """What a run found, as frames; they are there until ``close``.
+
+    ``pages``, ``pairs`` and ``clusters`` have the columns of the local engine's tables (and ``clusters`` the row of its
+    first page), ``report`` is what ``run.json`` says.
+    """
+
+    pages: DataFrame
+    pairs: DataFrame
+    clusters: DataFrame
+    report: dict[str, Any]
+    working: Working
+    #: Pairs with pages of earlier runs, where the run was against such.
+    against: DataFrame | None = None
+
+    def to_arrow(self) -> dict[str, pa.Table]:
+        """The tables, brought here, as the local engine has them."""
+        schemas = {"pages": PAGES_OUT, "pairs": PAIRS_OUT, "clusters": CLUSTERS}
+        orders = {"pages": ["row"], "pairs": ["row_a", "row_b"], "clusters": ["row"]}
+        return {
+            name: getattr(self, name).orderBy(*orders[name]).toArrow().select(schema.names).cast(schema)
+            for name, schema in schemas.items()
+        }
+
+    def move_to(self, folder: Path) -> None:
+        """Moves the tables to a folder, each a folder of parts in order."""
+        for name in (*TABLES, "against.parquet", FILE):
+            if not self.working.has(name):
+                continue
+            made = Path(self.working.path(name))
+            for other in [*made.glob(".*.crc"), made / "_SUCCESS"]:
+                other.unlink(missing_ok=True)
+            shutil.move(made, folder / name)
+
+    def close(self) -> None:
+        """Removes the working folder and the tables in it."""
+        self.working.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def run(
+    frame: DataFrame,
+    detector: str | Detector | None = None,
+    settings: Settings | None = None,
+    *,
+    fields: Fields | None = None,
+    order: str | Sequence[str] | None = None,
+    working: str | None = None,
+    progress: Progress | None = None,
+    earlier: Sequence[tuple[str, Path]] = (),
+    keep_fingerprints: bool = False,
+) -> SparkOutcome:
+    """Finds the near-duplicates among the pages of a frame: columns ``text`` or ``html`` and, where there are such,
+    ``id``, ``url``, ``date``; others by ``fields``.
+
+    ``order`` names columns that put the pages in order (of equals the first stays); without it they are taken as Spark
+    hands them over. ``working`` is a folder that all machines see; by default ``spark.checkpoint.dir``. ``earlier``
+    names runs and their files of kept fingerprints; ``keep_fingerprints`` writes such a table.
+    """
+    need_pyspark()
+    fields = fields or Fields()
+    if detector is None:
+        detector = "site-aware" if fields.url in frame.columns else "minhash"
+    return _run(
+        frame.sparkSession,
+        lambda layout: read_frame(frame, layout, fields, order),
+        parse(detector),
+        settings or Settings(),
+        working,
+        progress or Silent(),
+        earlier=earlier,
+        keep_fingerprints=keep_fingerprints,
+    )
+
+
+def run_files(
+    session: SparkSession,
+    source: Inputs,
+    detector: Detector,
+    settings: Settings | None = None,
+    *,
+    working: str | None = None,
+    progress: Progress | None = None,
+    earlier: Sequence[tuple[str, Path]] = (),
+    keep_fingerprints: bool = False,
+) -> SparkOutcome:
+    """The same for files that all machines see, each read whole by one task."""
+    return _run(
+        session,
+        lambda layout: read_files(session, source, layout),
+        detector,
+        settings or Settings(),
+        working,
+        progress or Silent(),
+        source.nbytes(),
+        earlier,
+        keep_fingerprints,
+    )
+
+
+def _run(
+    session: SparkSession,
+    read: Callable[[Layout], DataFrame],
+    detector: Detector,
+    settings: Settings,
+    parent: str | None,
+    progress: Progress,
+    nbytes: int | None = None,
+    earlier: Sequence[tuple[str, Path]] = (),
+    keep_fingerprints: bool = False,
+) -> SparkOutcome:
+    working = working_folder(session, parent)
+    try:
+        with _options(session), explained():
+            made = _Run(Layout(detector, settings), working, Stopwatch(progress), earlier, keep_fingerprints)
+            return made.outcome(read, nbytes)
+    except BaseException:
+        working.close()
+        raise
+
+
+@contextmanager
+def _options(session: SparkSession) -> Iterator[None]:
+    """Sets what a run needs, and puts back what was there."""
+    before = {name: session.conf.get(name, None) for name in _OPTIONS}
+    try:
+        for name, value in _OPTIONS.items():
+            session.conf.set(name, value)
+        yield
+    finally:
+        for name, earlier in before.items():
+            if earlier is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, earlier)
+
+
+@dataclass
+class _Matched:
+    first: DataFrame
+    sets: DataFrame
+    pairs: DataFrame
+    rules: list[RuleCounts]
+
+
+@dataclass
+class _Run:
+    layout: Layout
+    working: Working
+    watch: Stopwatch
+    earlier: Sequence[tuple[str, Path]] = ()
+    keep_fingerprints: bool = False
+    #: Edges that one task joins; fewer in tests, so that stars are contracted.
+    together: int = field(default=TOGETHER)
+
+    def outcome(self, read: Callable[[Layout], DataFrame], nbytes: int | None) -> SparkOutcome:
+        layout, keep = self.layout, self.working.keep
+        settings = layout.settings
+        frozen = first_pass.frozen(settings)
+        with self.watch.stage("reading", nbytes):
+            parts = keep(read(layout), "parts")
+            tally = tally_of(parts)
+            self._check(tally)
+            pages = identity.numbered(parts, layout)
+            if settings.keep == "most-linked":
+                pages = keep(pages, "pages")
+            self.watch.progress.advance(tally.pages, nbytes or tally.nbytes)
+        with self.watch.stage("identity sets"):
+            before = identity.earlier_pages(self.working.session, self.earlier)
+            if before is not None:
+                pages = pages.unionByName(before, allowMissingColumns=True)
+            sets = keep(identity.identity_sets(pages), "sets")
+            first = keep(identity.first_members(pages, sets, layout), "first")
+        counted = None
+        if layout.detector.counted():
+            with self.watch.stage("statistics"):
+                counted = frozen or statistics.count(first, layout)
+                first = keep(statistics.with_late_fingerprints(first, layout, counted), "first")
+        with self.watch.stage("matching"):
+            matched = self._match(first, sets, tally.pages)
+        with self.watch.stage("clustering"):
+            found = self._tables(pages, matched, tally)
+        counts, all_pairs, forest, outcome = found
+        unscored = sum(rule.unscored for rule in matched.rules)
+        held = "spanning forest" if forest else "all"
+        if not forest and unscored:
+            held = f"all scored; at most {unscored:,} pairs in hot keys were not scored"
+        outcome.report |= {
+            "format": _native.FORMAT_VERSION,
+            "engine": "spark",
+            "detector": str(layout.detector),
+            "parameters": layout.detector.parameters(),
+            "settings": asdict(settings),
+            "statistics": first_pass.told(counted),
+            "counts": counts,
+            "ignored": tally.ignored,
+            "rules": [asdict(rule) for rule in matched.rules],
+            "pairs": {"in_all": all_pairs, "held": held},
+            "warnings": collection_warnings(
+                counts, all_pairs, forest, matched.rules, layout.detector, pages.where("site is not null").isEmpty()
+            ),
+            "skipped": [asdict(bad) for bad in tally.skipped[:NAMED_SKIPPED]],
+            "bytes": tally.nbytes,
+            "stages": stages(self.watch.stages),
+            "neardup": VERSION,
+            "spark": {"version": self.working.session.version},
+        }
+        return outcome
+
+    def _check(self, tally: Tally) -> None:
+        if self.layout.settings.strict and tally.skipped:
+            bad = tally.skipped[0]
+            raise InputError(
+                f"a record cannot be read: {bad.reason}",
+                where=f"{bad.source}, {bad.position}",
+                hint="mend it, or run without --strict to skip such records",
+            )
+        if not tally.pages:
+            raise InputError("no pages were found in the input", hint="is it empty, or are the columns others?")
+
+    def _match(self, first: DataFrame, sets: DataFrame, pages: int) -> _Matched:
+        from pyspark.sql import functions as F
+
+        layout, keep = self.layout, self.working.keep
+        if layout.key_lists:
+            first = keep(keys.rarest(first, layout), "first")
+        met = keep(keys.shared(keys.entries(first, layout)), "entries")
+        sizes = keys.bucket_sizes(met)
+        limit = keys.hot_limit(sizes, layout.settings.hot, pages)
+        found = keep(matching.ordinary(met.where(F.col("entries") <= limit), first, layout), "found")
+        if layout.sets:
+            found = keep(matching.verified(found, first, layout), "verified")
+        if any(entries > limit for _, entries, _ in sizes):
+            groups = self._hot_groups(met.where(F.col("entries") > limit), found)
+            recorded = most_accepted(pages, layout.settings)
+            found = found.unionByName(keep(matching.resolved(groups, first, layout, limit, recorded), "hot"))
+        # Of pairs among earlier pages nobody asks.
+        pairs = keep(matching.united(found, layout).where("b >= 0"), "pairs")
+        told = found.where("a is null").groupBy("rule").agg(F.sum("counted"), F.sum("accepted"), F.sum("unscored"))
+        counts = {row[0]: [int(row[at] or 0) for at in (1, 2, 3)] for row in told.collect()}
+        rules = []
+        for at, rule in enumerate(layout.rules):
+            candidates, accepted, unscored = counts.get(at, [0, 0, 0])
+            mine = [(entries, buckets) for of_rule, entries, buckets in sizes if of_rule == at]
+            largest = max((entries for entries, _ in mine), default=0)
+            hot = sum(buckets for entries, buckets in mine if entries > limit)
+            rules.append(RuleCounts(rule.name, candidates, accepted, largest, hot, unscored))
+        return _Matched(first, sets, pairs, rules)
+
+    def _hot_groups(self, hot: DataFrame, found: DataFrame) -> DataFrame:
+        """The pages that hang together with hot buckets, by pairs or in these, and the group of each."""
+        from pyspark.sql import functions as F
+
+        bucket = ["column", "key", "site"]
+        least = hot.groupBy(*bucket).agg(F.min("row").alias("b"))
+        standing = hot.join(least, bucket).select(F.col("row").alias("a"), "b")
+        edges = standing.unionByName(found.where("a is not null").select("a", "b"))
+        tied = components(edges, self.working, self.together)
+        burning = hot.select(F.col("row").alias("page")).distinct().join(tied, "page").select("component").distinct()
+        return tied.join(burning, "component").select(F.col("page").alias("row"), F.col("component").alias("group"))
+
+    def _tables(
+        self, pages: DataFrame, matched: _Matched, tally: Tally
+    ) -> tuple[dict[str, int], int, bool, SparkOutcome]:
+        from pyspark.sql import functions as F
+
+        layout, keep = self.layout, self.working.keep
+        tied = components(matched.pairs.select("a", "b"), self.working, self.together)
+        names = ["row", "id", "url", "site", "title", "tokens", "source", "record", "offset", "length", "preference"]
+        members = identity.membership(pages.select("identity", *names), matched.sets)
+        labels = tied.select(F.col("page").alias("first"), F.col("component").alias("cluster"))
+        alone = F.when(F.col("several"), F.col("first"))
+        members = members.join(labels, "first", "left").withColumn("cluster", F.coalesce(F.col("cluster"), alone))
+        located = keep(members.select(*names, "first", "cluster"), "located")
+        pairs = matched.pairs.join(labels.withColumnRenamed("first", "a"), "a")
+        decisions = keep(clustering.decided(located.where("cluster is not null"), pairs, layout.settings), "decisions")
+        new = located.where("row >= 0")
+        ids, repeated = tables.unique_ids(new, self.working)
+        own_pairs = matched.pairs.where("a >= 0")
+        all_pairs = own_pairs.count()
+        forest = all_pairs > layout.settings.max_pairs * tally.pages
+        clusters_of = decisions
+        if self.earlier:
+            ids = ids.unionByName(located.where("row < 0").select("row", "id"))
+            # Of clusters that a new page is in.
+            touched = new.where("cluster is not null").select(F.col("cluster").alias("x")).distinct()
+            clusters_of = decisions.where("kind = 'cluster'").join(touched, "x", "left_semi")
+        page_table = tables.page_table(new, decisions, ids, layout)
+        pair_table = tables.pair_table(own_pairs, decisions, ids, layout, forest)
+        outcome = SparkOutcome(
+            self._sorted(page_table, "row", name="pages.parquet"),
+            self._sorted(pair_table, "row_a", "row_b", name="pairs.parquet"),
+            self._sorted(tables.cluster_table(clusters_of, ids), "row", name="clusters.parquet"),
+            {},
+            self.working,
+        )
+        if self.earlier:
+            found = tables.pair_table(matched.pairs.where("a < 0"), decisions, ids, layout, False)
+            runs = pages.where("row < 0").select(F.col("row").alias("row_a"), "run")
+            found = found.join(runs, "row_a").select(*AGAINST_OUT.names)
+            outcome.against = self._sorted(found, "row_b", name="against.parquet")
+        if self.keep_fingerprints:
+            names = [declared.split()[0] for declared in layout.columns(late=False)]
+            kept_rows = outcome.pages.where("kept and tokens > 0").select("row", "id", "site", "tokens")
+            saved = kept_rows.join(pages.select("row", "identity", *names), "row")
+            self._sorted(saved, "row", name=FILE)
+        short = (F.col("tokens") > 0) & (F.col("tokens") < layout.settings.reading.min_tokens)
+        told = new.agg(
+            F.count_if(F.col("tokens") == 0), F.count_if(short), F.count_if(F.col("first") == F.col("row"))
+        ).collect()[0]
+        kept = outcome.pages.where("kept").count()
+        clusters = outcome.clusters.agg(F.count("*"), F.sum("size")).collect()[0]
+        counts = {
+            "pages": tally.pages,
+            "empty": told[0],
+            "short": told[1],
+            "identity_sets": told[2],
+            "identical": tally.pages - told[2],
+            "pairs": all_pairs,
+            "clusters": clusters[0],
+            "clustered": int(clusters[1] or 0),
+            "kept": kept,
+            "removed": tally.pages - kept,
+            "repeated_ids": repeated,
+            "wrong_charset": tally.replaced,
+            "skipped": len(tally.skipped),
+            "ignored": sum(tally.ignored.values()),
+        }
+        return counts, all_pairs, forest, outcome
+
+    def _sorted(self, frame: DataFrame, *order: str, name: str) -> DataFrame:
+        return self.working.keep(frame.orderBy(*order), name)

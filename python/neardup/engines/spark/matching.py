@@ -1,0 +1,249 @@
+"""Buckets to accepted pairs, by the kernels of the local engine.
+
+Entries are joined with what their pages are verified by, sorted by bucket, and taken up in whole buckets, thousands at
+a time. As in the local engine a pair is taken up only in the bucket of its first shared key, so no pair is found twice
+and nothing needs to be made distinct. Sets are not sent along: a pair that their sizes and parities do not rule out
+is written down, and joined with the two sets afterwards.
+
+Hot buckets are resolved as the local engine does it (``hot.rs``). What that walk decides for a page depends only on
+pages it hangs together with by pairs or by hot buckets; each such group goes to one task, whole.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import _native
+from neardup.detectors import Rule
+from neardup.detectors.rules import OfSets, RarestChunks, SharedOfLarger
+from neardup.engines.collect import Sets
+from neardup.engines.layout import COLUMNS_A_RULE, Layout
+from neardup.engines.matching import RuleArrays, SetSites, rule_arrays, same_site_of, similarity
+from neardup.engines.packed import bytes_to_lists, whole_groups
+from neardup.engines.spark.reading import Batches
+from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: ``counted`` rows tell how many candidates a call had, and what else hot buckets had to tell.
+PAIRS = (
+    "rule int, a bigint, b bigint, score double, same_site boolean, b_similarity int, c_similarity int, "
+    "counted bigint, accepted bigint, unscored bigint"
+)
+_SCHEMA = pa.schema(
+    [("rule", pa.int32()), ("a", pa.int64()), ("b", pa.int64()), ("score", pa.float64()), ("same_site", pa.bool_()),
+     ("b_similarity", pa.int32()), ("c_similarity", pa.int32()), ("counted", pa.int64()), ("accepted", pa.int64()),
+     ("unscored", pa.int64())]
+)  # fmt: skip
+
+
+def verified_by_sets(rule: Rule) -> bool:
+    """Whether pairs of a rule are looked at a second time, with their sets."""
+    return isinstance(rule.verify, OfSets)
+
+
+def sites_of(batch: pa.RecordBatch) -> tuple[SetSites, dict[str, int]]:
+    """The sites of each row, numbered in their own order: the smallest site of two pages is the same in every batch."""
+    lists = batch.column("sites")
+    names = lists.flatten()
+    distinct = sorted(set(names.to_pylist()))
+    numbers = {name: at + 1 for at, name in enumerate(distinct)}
+    flat = pc.index_in(names, value_set=pa.array(distinct, pa.string())).to_numpy(zero_copy_only=False)
+    flat = flat.astype(np.uint32) + np.uint32(1)
+    lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False).astype(np.int64)
+    unknown = np.asarray(batch.column("unknown")).astype(np.int64)
+    ends = np.cumsum(lengths + unknown)
+    values = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint32)
+    # An unknown site is 0, and stands first.
+    first = np.repeat(ends - lengths, lengths)
+    values[first + np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)] = flat
+    offsets = np.concatenate([[0], ends]).astype(np.uint64)
+    return SetSites(offsets, values), numbers
+
+
+def pairs_batch(
+    rule: int,
+    rows: npt.NDArray[np.int64],
+    found: tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64]],
+    sites: SetSites,
+    values: dict[AnyFingerprint, FixedWidth],
+) -> pa.RecordBatch:
+    """Accepted pairs as rows."""
+    a, b, score = found
+
+    def optional(numbers: npt.NDArray[np.uint32] | None) -> pa.Array:
+        return pa.nulls(len(a), pa.int32()) if numbers is None else pa.array(numbers.astype(np.int32))
+
+    none = pa.nulls(len(a), pa.int64())
+    columns = [
+        pa.array(np.full(len(a), rule, np.int32)), pa.array(rows[a]), pa.array(rows[b]), pa.array(score),
+        pa.array(same_site_of(sites, a, b)), optional(similarity(values, Supershingles, a, b)),
+        optional(similarity(values, Projection, a, b)), none, none, none,
+    ]  # fmt: skip
+    return pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
+
+
+def counted(rule: int, candidates: int, accepted: int, unscored: int = 0) -> pa.RecordBatch:
+    """What a call had to tell beside its pairs."""
+    told: dict[str, Any] = {"rule": rule, "counted": candidates, "accepted": accepted, "unscored": unscored}
+    return pa.RecordBatch.from_pylist([told], schema=_SCHEMA)
+
+
+def ordinary(met: DataFrame, first: DataFrame, layout: Layout) -> DataFrame:
+    """The pairs of entries of buckets that are not hot: accepted, or, where sets decide, not ruled out."""
+    from pyspark.sql import functions as F
+
+    wanted = [*layout.fixed.values(), *layout.key_lists.values()]
+    for number in layout.sets.values():
+        wanted += [f"n{number}", f"p{number}"]
+    joined = met.select("column", "key", "site", "row").join(first.select("row", "sites", "unknown", *wanted), "row")
+    bucket = ("column", "key", "site")
+
+    def look(batches: Batches) -> Batches:
+        for batch in whole_groups(batches, bucket):
+            rule = batch.column("column").to_numpy() // COLUMNS_A_RULE
+            cuts = [0, *(np.flatnonzero(np.diff(rule)) + 1).tolist(), len(rule)]
+            for start, stop in pairwise(cuts):
+                yield from _look(batch.slice(start, stop - start), int(rule[start]), layout)
+
+    spread = joined.repartition(*bucket).sortWithinPartitions(*bucket, "row")
+    return spread.select(*(F.col(name) for name in [*bucket, "row", "sites", "unknown", *wanted])).mapInArrow(
+        look, PAIRS
+    )
+
+
+def _look(batch: pa.RecordBatch, at: int, layout: Layout) -> Batches:
+    rule = layout.rules[at]
+    values = layout.values(batch)
+    sites, numbers = sites_of(batch)
+    glances = None
+    if verified_by_sets(rule):
+        number = layout.sets[rule.verify.fingerprint]
+        sizes = batch.column(f"n{number}").to_numpy().astype(np.uint32)
+        glances = (sizes, bytes_to_lists(batch.column(f"p{number}")))
+    key_lists = bytes_to_lists(batch.column(f"k{at}")) if isinstance(rule.keys, RarestChunks) else None
+    key_sites = np.zeros(batch.num_rows, np.uint32)
+    if rule.predicate == "same-site":
+        key_sites = np.array([numbers[name] for name in batch.column("site").to_pylist()], np.uint32)
+    a, b, score, candidates = _native.match_buckets(
+        rule_arrays(rule, values, glances=glances, key_lists=key_lists),
+        (batch.column("column").to_numpy() - at * COLUMNS_A_RULE).astype(np.uint32),
+        np.ascontiguousarray(batch.column("key").to_numpy()).view(np.uint64),
+        key_sites,
+        site_offsets=sites.offsets,
+        sites=sites.values,
+    )
+    if len(a):
+        yield pairs_batch(at, batch.column("row").to_numpy(), (a, b, score), sites, values)
+    yield counted(at, candidates, 0 if glances else len(a))
+
+
+def verified(pairs: DataFrame, first: DataFrame, layout: Layout) -> DataFrame:
+    """The pairs of rules whose sets decide, those accepted, with their scores; the others as they are."""
+    from pyspark.sql import functions as F
+
+    by_sets = [at for at, rule in enumerate(layout.rules) if verified_by_sets(rule)]
+    if not by_sets:
+        return pairs
+    given = [name for name in pairs.columns if name != "score"]
+    done = pairs.where(~F.col("rule").isin(by_sets) | F.col("a").isNull())
+    for at in by_sets:
+        rule = layout.rules[at]
+        name = f"s{layout.sets[rule.verify.fingerprint]}"
+        least, of_larger = rule.verify.least, isinstance(rule.verify, SharedOfLarger)
+        sets = first.select("row", name)
+        mine = pairs.where((F.col("rule") == at) & F.col("a").isNotNull()).drop("score")
+        mine = mine.join(sets.withColumnRenamed(name, "set_a").withColumnRenamed("row", "a"), "a")
+        mine = mine.join(sets.withColumnRenamed(name, "set_b").withColumnRenamed("row", "b"), "b")
+
+        def score(batches: Batches, least: float = least, of_larger: bool = of_larger, at: int = at) -> Batches:
+            for batch in batches:
+                count = batch.num_rows
+                if not count:
+                    continue
+                both = pa.concat_arrays([bytes_to_lists(batch.column("set_a")), bytes_to_lists(batch.column("set_b"))])
+                numbers = np.arange(count, dtype=np.uint32)
+                scores = _native.jaccard(both, numbers, numbers + np.uint32(count))
+                if of_larger:
+                    scores = _of_larger(scores, pc.list_value_length(both).to_numpy().reshape(2, count))
+                columns = [
+                    pa.array(scores) if name == "score" else batch.column(name).cast(_SCHEMA.field(name).type)
+                    for name in _SCHEMA.names
+                ]
+                accepted = scores >= least
+                yield pa.RecordBatch.from_arrays(columns, schema=_SCHEMA).filter(pa.array(accepted))
+                yield counted(at, 0, int(accepted.sum()))
+
+        done = done.unionByName(mine.select(*given, "set_a", "set_b").mapInArrow(score, PAIRS))
+    return done
+
+
+def _of_larger(jaccard: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """What two sets share of the larger one; the number they share is whole, so that rounding loses nothing."""
+    shared = np.rint(jaccard * sizes.sum(axis=0) / (1 + jaccard))
+    return np.asarray(shared / np.maximum(sizes.max(axis=0), 1))
+
+
+def resolved(groups: DataFrame, first: DataFrame, layout: Layout, hot: int, recorded: int) -> DataFrame:
+    """The pairs of hot buckets, from ``groups``: of each page of a hot group its row and its group."""
+    wanted = [*layout.fixed.values(), *layout.key_lists.values()]
+    for number in layout.sets.values():
+        wanted += [f"p{number}", f"s{number}"]
+    columns = ["group", "row", "sites", "unknown", "preference", "best", *wanted]
+    joined = groups.select("group", "row").join(first, "row").select(*columns)
+
+    def resolve(batches: Batches) -> Batches:
+        for batch in whole_groups(batches, ["group"], worth=1):
+            yield from _resolve(batch, layout, hot, recorded)
+
+    return joined.repartition("group").sortWithinPartitions("group", "row").mapInArrow(resolve, PAIRS)
+
+
+def _resolve(batch: pa.RecordBatch, layout: Layout, hot: int, recorded: int) -> Batches:
+    values = layout.values(batch)
+    sites, _ = sites_of(batch)
+    order = np.lexsort((batch.column("best").to_numpy(), batch.column("preference").to_numpy())).astype(np.uint32)
+    arrays: list[RuleArrays] = []
+    for at, rule in enumerate(layout.rules):
+        sets = key_lists = None
+        if verified_by_sets(rule):
+            number = layout.sets[rule.verify.fingerprint]
+            sets = Sets([bytes_to_lists(batch.column(f"s{number}"))], [bytes_to_lists(batch.column(f"p{number}"))])
+        if isinstance(rule.keys, RarestChunks):
+            key_lists = bytes_to_lists(batch.column(f"k{at}"))
+        arrays.append(rule_arrays(rule, values, sets=sets, key_lists=key_lists))
+    found = _native.resolve_hot(
+        arrays,
+        np.ones(batch.num_rows, bool),
+        order,
+        hot=hot,
+        recorded=recorded,
+        site_offsets=sites.offsets,
+        sites=sites.values,
+        rows=np.arange(batch.num_rows, dtype=np.uint32),
+    )
+    rows = batch.column("row").to_numpy()
+    for at, (a, b, score, compared, accepted, _, _, unscored) in enumerate(found):
+        if len(a):
+            yield pairs_batch(at, rows, (a, b, score), sites, values)
+        yield counted(at, compared, accepted, unscored)
+
+
+def united(pairs: DataFrame, layout: Layout) -> DataFrame:
+    """All accepted pairs, each once; one that several rules accepted is told by its highest score, then first rule."""
+    from pyspark.sql import functions as F
+
+    kept = ["rule", "score", "same_site", "b_similarity", "c_similarity"]
+    accepted = pairs.where("a is not null").select("a", "b", *kept)
+    if len(layout.rules) == 1:
+        return accepted
+    told = F.struct((-F.col("score")).alias("worse"), *(F.col(name) for name in kept))
+    best = accepted.groupBy("a", "b").agg(F.min(told).alias("best"))
+    return best.select("a", "b", *(F.col(f"best.{name}").alias(name) for name in kept))

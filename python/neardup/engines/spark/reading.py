@@ -1,0 +1,259 @@
+"""Pages to tokens and fingerprints, on the executors, by the kernels of the local engine.
+
+Files are distributed as sources, one to a task, and a task reads its file as the local engine would. A frame is read
+batch by batch as Spark hands it over, its batches bounded by bytes. Either way a page is named by its *part* (the
+number of its file, or of its partition) and its position there; how many pages each part has then gives every page
+its row, its place in the input.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.engines.collect import page_columns
+from neardup.engines.fingerprinting import at_once
+from neardup.engines.layout import Layout, set_columns
+from neardup.engines.packed import lists_to_bytes, rows_to_bytes
+from neardup.engines.parts import LIST, TOKENS, Tally
+from neardup.errors import InputError
+from neardup.graph.keep import preferences
+from neardup.page import BATCH_BYTES, Skipped
+from neardup.sources import Fields
+from neardup.sources.base import Loaded, build_pages
+from neardup.sources.inputs import FileSource, Inputs
+from neardup.sources.tree import PageFiles, looks_like_html
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Batches = Iterator[pa.RecordBatch]
+#: Page files that one task reads.
+_FILES_A_TASK = 2048
+#: What results call pages that came as a frame.
+FRAME = "frame"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Turns what was loaded into rows of the table of pages; goes to the executors as it is."""
+
+    layout: Layout
+
+    def __call__(self, part: int, chunks: Iterator[tuple[Loaded, int]]) -> Batches:
+        """The pages of a part, then one row that tells what else was there."""
+        kinds = at_once(self.layout.kinds)
+        tallies: list[Tally] = []
+        position = 0
+        for loaded, nbytes in chunks:
+            replaced = 0
+            if count := loaded.pages.num_rows:
+                columns, replaced = page_columns(loaded.pages, kinds, self.layout.detector, self.layout.settings)
+                yield self._rows(part, position, columns, kinds)
+            position += count
+            tallies.append(Tally(1, count, nbytes, replaced, loaded.skipped, loaded.ignored))
+        told = json.dumps(Tally.total(tallies).to_json())
+        yield pa.RecordBatch.from_pydict({"part": [part], "position": [position], "told": [told]})
+
+    def _rows(self, part: int, position: int, columns: dict[str, pa.Array], kinds: Sequence[Any]) -> pa.RecordBatch:
+        tokens = columns["tokens"].to_numpy()
+        count = len(tokens)
+        rows = {name: columns[name] for name in ("id", "url", "source", "record", "offset", "length", "title", "site")}
+        rows["part"] = pa.array(np.full(count, part, np.int32))
+        rows["position"] = pa.array(np.arange(position, position + count))
+        rows["tokens"] = columns["tokens"].cast(pa.int64())
+        halves = np.stack([columns["identity_high"].to_numpy(), columns["identity_low"].to_numpy()], axis=1)
+        identity = pa.FixedSizeBinaryArray.from_buffers(
+            pa.binary(16), count, [None, pa.py_buffer(np.ascontiguousarray(halves))]
+        ).cast(pa.binary())
+        rows["identity"] = pc.if_else(pa.array(tokens > 0), identity, pa.scalar(None, pa.binary()))
+        policy = self.layout.settings.keep
+        if policy == "most-linked":
+            rows["own_url"] = pa.array(columns["own_url"].to_numpy().view(np.int64))
+            rows["links"] = lists_to_bytes(columns["links"])
+            preferred = np.zeros(count, np.int64)
+        else:
+            preferred = preferences(policy, tokens=tokens, urls=columns["url"], dates=columns["date"])
+        rows["preference"] = pa.array(preferred)
+        for number, kind in enumerate(kinds):
+            at = self.layout.kinds.index(kind)
+            if f"fingerprint_{number}" in columns:
+                packed = columns[f"fingerprint_{number}"]
+                values = packed.flatten().to_numpy().reshape(count, packed.type.list_size)
+                rows[f"f{at}"] = rows_to_bytes(values)
+            else:
+                rows |= set_columns(columns[f"{LIST}{number}"], columns[f"parity_{number}"], at)
+        if TOKENS in columns:
+            rows["t"] = lists_to_bytes(columns[TOKENS])
+        return pa.RecordBatch.from_pydict(rows)
+
+
+def fitted(batches: Batches, schema: pa.Schema) -> Batches:
+    """Batches with all columns of a schema, in its order; what is not there is null."""
+    for batch in batches:
+        held = batch.schema.names
+        columns = [
+            batch.column(field.name).cast(field.type) if field.name in held else pa.nulls(batch.num_rows, field.type)
+            for field in schema
+        ]
+        yield pa.RecordBatch.from_arrays(columns, names=schema.names)
+
+
+def arrow_schema(session: SparkSession, declared: str) -> pa.Schema:
+    """The Arrow form of a declared table."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    struct = StructType.fromDDL(declared)
+    assert isinstance(struct, StructType)
+    return to_arrow_schema(struct)
+
+
+def parts_of(source: Inputs) -> list[FileSource]:
+    """The files of a source as tasks take them: a long run of page files in pieces."""
+    parts: list[FileSource] = []
+    for file in source.files:
+        if isinstance(file, PageFiles):
+            starts = range(0, len(file.files), _FILES_A_TASK)
+            parts += [PageFiles(file.files[start : start + _FILES_A_TASK], file.base_url) for start in starts]
+        else:
+            parts.append(file)
+    return parts
+
+
+def read_files(session: SparkSession, source: Inputs, layout: Layout) -> DataFrame:
+    """The pages of files, each read by one task."""
+    parts = parts_of(source)
+    schema, reader = arrow_schema(session, layout.pages()), Reader(layout)
+
+    def read(batches: Batches) -> Batches:
+        def rows() -> Batches:
+            for batch in batches:
+                for part, made in zip(
+                    batch.column("part").to_pylist(), batch.column("source").to_pylist(), strict=True
+                ):
+                    chunks = pickle.loads(made).chunks()
+                    yield from reader(part, ((chunk.load(), chunk.nbytes) for chunk in chunks))
+
+        return fitted(rows(), schema)
+
+    listed = [(at, pickle.dumps(part)) for at, part in enumerate(parts)]
+    files = session.createDataFrame(listed, "part int, source binary")
+    # One file a task: a hash would put several in one and leave others idle.
+    return files.repartitionByRange(len(listed), "part").mapInArrow(read, layout.pages())
+
+
+def read_frame(frame: DataFrame, layout: Layout, fields: Fields, order: str | Sequence[str] | None) -> DataFrame:
+    """The pages of a frame, in the order of some columns of it; else in its own."""
+    selected = page_frame(frame, fields, order)
+    schema, reader = arrow_schema(frame.sparkSession, layout.pages()), Reader(layout)
+
+    def read(batches: Batches) -> Batches:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        part = context.partitionId() if context is not None else 0
+
+        def chunks() -> Iterator[tuple[Loaded, int]]:
+            position = 0
+            for batch in batches:
+                for piece in pieces(batch):
+                    yield _loaded(piece, part, position), piece.column("content").nbytes
+                    position += piece.num_rows
+
+        return fitted(reader(part, chunks()), schema)
+
+    return selected.mapInArrow(read, layout.pages())
+
+
+def pieces(batch: pa.RecordBatch) -> Batches:
+    """A batch cut so that no piece has much more than ``BATCH_BYTES`` of content."""
+    sizes = pc.fill_null(pc.binary_length(batch.column("content")), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+    number = np.cumsum(sizes) // BATCH_BYTES
+    starts = np.flatnonzero(np.diff(number, prepend=-1))
+    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), batch.num_rows], strict=True):
+        yield batch.slice(start, stop - start)
+
+
+def _loaded(batch: pa.RecordBatch, part: int, position: int) -> Loaded:
+    content = batch.column("content")
+    missing = np.asarray(content.is_null())
+    skipped = [
+        Skipped(FRAME, f"partition {part}, page {position + int(at)}", "it has neither text nor HTML")
+        for at in np.flatnonzero(missing)
+    ]
+    if skipped:
+        batch = batch.filter(pa.array(~missing))
+    columns = {name: batch.column(name) for name in ("id", "url", "content", "html", "charset", "date")}
+    if columns["html"].null_count:
+        # Page files: the name or a look at the beginning tells.
+        told = [
+            looks_like_html(name or "", data)
+            for name, data in zip(columns["id"].to_pylist(), columns["content"].to_pylist(), strict=True)
+        ]
+        columns["html"] = pa.array(told, pa.bool_())
+    columns["record"] = pa.array(np.arange(position, position + batch.num_rows))
+    return Loaded(build_pages(columns, FRAME, batch.num_rows), skipped)
+
+
+def page_frame(frame: DataFrame, fields: Fields, order: str | Sequence[str] | None) -> DataFrame:
+    """A frame with the columns of a page, from columns of the usual or the given names; from ``value`` as Spark reads
+    text; or from ``path`` and ``content`` as it reads binary files."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import BinaryType
+
+    have = set(frame.columns)
+    for what, name in fields.changed().items():
+        if name not in have:
+            raise InputError(f"the frame has no column {name!r} for {what}", hint=f"it has {', '.join(frame.columns)}")
+    if order is not None:
+        names = [order] if isinstance(order, str) else list(order)
+        if not set(names) <= have:
+            raise InputError(
+                f"the frame has no column {', '.join(sorted(set(names) - have))}", hint=f"it has {', '.join(have)}"
+            )
+        frame = frame.orderBy(*names)
+    empty = F.lit(None).cast("string")
+
+    def text(name: str) -> Any:
+        return F.col(f"`{name}`").cast("string") if name in have else empty
+
+    html, plain, own_id = fields.html, fields.text, text(fields.id)
+    if html not in have and plain not in have:
+        if "value" in have:
+            plain = "value"
+        elif {"path", "content"} <= have:
+            return frame.select(
+                F.col("path").alias("id"), text(fields.url).alias("url"), F.col("content").alias("content"),
+                F.lit(None).cast("boolean").alias("html"), empty.alias("charset"), text(fields.date).alias("date"),
+            )  # fmt: skip
+        else:
+            raise InputError(
+                f"the frame has neither {html!r} nor {plain!r}",
+                hint="name its columns with fields=Fields(text=…); it has " + ", ".join(frame.columns),
+            )
+    content, marked, charset = F.lit(None).cast("binary"), F.lit(False), empty
+    for name, is_html in ((plain, False), (html, True)):
+        if name in have:
+            there = F.col(f"`{name}`").isNotNull()
+            content = F.when(there, F.col(f"`{name}`").cast("binary")).otherwise(content)
+            marked = F.when(there, F.lit(is_html)).otherwise(marked)
+            known = None if isinstance(frame.schema[name].dataType, BinaryType) else "utf-8"
+            charset = F.when(there, F.lit(known).cast("string")).otherwise(charset)
+    return frame.select(
+        own_id.alias("id"), text(fields.url).alias("url"), content.alias("content"), marked.alias("html"),
+        charset.alias("charset"), text(fields.date).alias("date"),
+    )  # fmt: skip
+
+
+def tally_of(parts: DataFrame) -> Tally:
+    """What reading had to tell, in all and in input order."""
+    told = parts.where("told is not null").orderBy("part").select("told").collect()
+    return Tally.total([Tally.from_json(json.loads(row["told"])) for row in told])

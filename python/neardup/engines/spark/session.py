@@ -1,0 +1,106 @@
+"""A Spark session: the user's own, or one that is started here; and what is missing where none can be had."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from neardup.errors import MissingExtra, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: The oldest Java that Spark 4 runs on.
+JAVA: Final = 17
+_VERSION: Final = re.compile(r'version "(?:1\.)?(\d+)')
+
+
+def need_pyspark() -> None:
+    """Raises a MissingExtra unless PySpark 4 is installed."""
+    try:
+        import pyspark
+    except ImportError:
+        raise MissingExtra(
+            "the Spark engine needs PySpark, which is not installed", hint="pip install 'neardup[spark]'"
+        ) from None
+    if int(pyspark.__version__.split(".")[0]) < 4:
+        raise MissingExtra(
+            f"the Spark engine needs PySpark 4 or newer, this is {pyspark.__version__}",
+            hint="pip install 'neardup[spark]'",
+        )
+
+
+def need_java(environment: dict[str, str] | None = None) -> str:
+    """The ``java`` that Spark will start; raises a MissingExtra where there is none, or one too old.
+
+    >>> need_java({"PATH": "/nowhere"})
+    Traceback (most recent call last):
+    neardup.errors.MissingExtra: Spark runs on Java 17 or newer, and no java was found: apt-get install
+    openjdk-17-jre-headless (or your system's Java 17), or set JAVA_HOME
+    """
+    known = dict(os.environ) if environment is None else environment
+    hint = f"apt-get install openjdk-{JAVA}-jre-headless (or your system's Java {JAVA}), or set JAVA_HOME"
+    home = known.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java", path=known.get("PATH"))
+    if java is None or not os.path.exists(java):
+        raise MissingExtra(f"Spark runs on Java {JAVA} or newer, and no java was found", where=java, hint=hint)
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    found = _VERSION.search(told)
+    if found is None or int(found[1]) < JAVA:
+        version = found[1] if found else "one that does not say its version"
+        raise MissingExtra(f"Spark runs on Java {JAVA} or newer, and this is {version}", where=java, hint=hint)
+    return java
+
+
+def start(master: str | None = None, remote: str | None = None, options: dict[str, str] | None = None) -> SparkSession:
+    """A session on a cluster (``spark://…``, ``yarn``, ``local[4]``), or on a Spark Connect server (``sc://…``);
+    without either, what ``spark-submit`` says, else this machine."""
+    need_pyspark()
+    if master is not None and remote is not None:
+        raise UsageError("a session has a master or a remote, not both", hint="give one of them")
+    if remote is None:
+        need_java()
+    else:
+        _need_connect()
+    from pyspark.sql import SparkSession
+
+    builder: Any = SparkSession.builder
+    builder = builder.appName("neardup")
+    if remote is not None:
+        builder = builder.remote(remote)
+    elif master is not None or "SPARK_ENV_LOADED" not in os.environ:
+        builder = builder.master(master or "local[*]")
+        # Workers of this machine have the Python that has neardup.
+        if (master or "local").startswith("local"):
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
+    for name, value in (options or {}).items():
+        builder = builder.config(name, value)
+    try:
+        session: SparkSession = builder.getOrCreate()
+        session.range(1).count()
+    except Exception as error:
+        raise UsageError(
+            f"no Spark session could be had: {_first_line(error)}",
+            where=remote or master,
+            hint="check the address, and that the cluster is up",
+        ) from error
+    return session
+
+
+def _need_connect() -> None:
+    missing = [name for name in ("grpc", "pandas") if importlib.util.find_spec(name) is None]
+    if missing:
+        raise MissingExtra(
+            f"a remote session needs {' and '.join(missing)} beside PySpark", hint="pip install 'pyspark[connect]'"
+        )
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,40 @@
+"""What the user should know beside the numbers, the same from every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from neardup.detectors import Detector
+from neardup.engines.matching import RuleCounts
+
+
+def collection_warnings(
+    counts: dict[str, int],
+    all_pairs: int,
+    forest: bool,
+    rules: Sequence[RuleCounts],
+    detector: Detector,
+    no_sites: bool,
+) -> list[str]:
+    """The warnings of a run, from what it counted.
+
+    >>> from neardup.detectors import parse
+    >>> collection_warnings({"skipped": 2, "repeated_ids": 0}, 5, False, [], parse("minhash"), True)
+    ["records that could not be read: 2; 'skipped' names them"]
+    """
+    said = []
+    if counts["skipped"]:
+        said.append(f"records that could not be read: {counts['skipped']:,}; 'skipped' names them")
+    if counts["repeated_ids"]:
+        said.append(f"ids that occurred before and became id#row: {counts['repeated_ids']:,}")
+    if forest:
+        said.append(f"of {all_pairs:,} accepted pairs only the spanning forest is held; see --max-pairs")
+    hot = [rule for rule in rules if rule.unscored]
+    if hot:
+        said.append(
+            f"{sum(rule.hot_buckets for rule in hot):,} keys are shared by so many pages that not all their pairs "
+            "were scored; the pages that stay and the clusters are exact, cohesion and diameter are of scored pairs"
+        )
+    if no_sites and any(rule.predicate != "any" for rule in detector.rules()):
+        said.append("no page has a URL, so all count as on different sites; consider --detector minhash")
+    return said

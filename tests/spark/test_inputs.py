@@ -1,0 +1,125 @@
+"""What the Spark engine reads and writes: files by their list, frames of any source, result folders of parts."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from collections_of_pages import chain, everything
+
+from neardup import Settings, open_result
+from neardup.engines.spark import run
+from neardup.engines.spark.session import need_java, start
+from neardup.errors import InputError, MissingExtra, UsageError
+from neardup.job import dedup
+from neardup.sources import Fields
+from neardup.testing import web
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def assert_equal(found: Path, expected: Path) -> None:
+    mine, theirs = open_result(found), open_result(expected)
+    assert mine.pages.equals(theirs.pages)
+    assert mine.pairs.equals(theirs.pairs)
+    assert mine.clusters.equals(theirs.clusters)
+    for name in ("counts", "warnings", "skipped", "ignored", "bytes", "detector"):
+        assert mine.report[name] == theirs.report[name], name
+
+
+def test_archives_by_their_list_with_bad_records(spark: SparkSession, tmp_path: Path) -> None:
+    made = web(seed=9, sites=3, pages=40, words=50)
+    made.write_warc(tmp_path / "a.warc.gz")
+    made.write_jsonl(tmp_path / "b.jsonl")
+    with open(tmp_path / "b.jsonl", "a", encoding="utf-8") as file:
+        file.write("this is no JSON\n")
+    given = [tmp_path / "a.warc.gz", tmp_path / "b.jsonl"]
+    dedup(given, tmp_path / "local", detector="combined")
+    result = dedup(given, tmp_path / "spark", detector="combined", engine="spark", master="local[2]")
+    assert (tmp_path / "spark" / "pages.parquet").is_dir()
+    assert_equal(tmp_path / "spark", tmp_path / "local")
+    # Parts in order: what reads them one after another reads pages in input order.
+    parts = sorted((tmp_path / "spark" / "pages.parquet").glob("*.parquet"))
+    rows = pa.concat_tables([pq.read_table(part) for part in parts])["row"].to_pylist()
+    assert rows == list(range(len(result.pages)))
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(("neardup-", "."))]
+    with pytest.raises(InputError, match="a record cannot be read"):
+        dedup(given, detector="exact", engine="spark", master="local[2]", settings=Settings(strict=True))
+
+
+def test_against_an_earlier_run_of_either_engine(spark: SparkSession, tmp_path: Path) -> None:
+    pages = everything()
+    for name, part in (("may", pages[:60]), ("june", pages[60:])):
+        lines = "".join(json.dumps(page) + "\n" for page in part)
+        (tmp_path / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    detector = "minhash(threshold=0.6)"
+    on_spark = {"engine": "spark", "master": "local[2]"}
+    dedup(tmp_path / "may.jsonl", tmp_path / "may", detector=detector, keep_fingerprints=True)
+    dedup(tmp_path / "may.jsonl", tmp_path / "may-spark", detector=detector, keep_fingerprints=True, **on_spark)
+    for earlier in ("may", "may-spark"):
+        local, cluster = tmp_path / f"local-{earlier}", tmp_path / f"cluster-{earlier}"
+        dedup(tmp_path / "june.jsonl", local, detector=detector, against=[tmp_path / earlier])
+        dedup(tmp_path / "june.jsonl", cluster, detector=detector, against=[tmp_path / earlier], **on_spark)
+        assert_equal(cluster, local)
+        tables = [pq.read_table(folder / "against.parquet") for folder in (cluster, local)]
+        rows = [sorted(map(str, table.select(tables[1].column_names).to_pylist())) for table in tables]
+        assert rows[0] == rows[1]
+
+
+def test_frames_of_every_source(spark: SparkSession, tmp_path: Path) -> None:
+    pages = chain(6) * 2
+    texts = [page["text"] for page in pages]
+    (tmp_path / "pages.txt").write_text("\n".join(texts), encoding="utf-8")
+    lines = [json.dumps({"n": at, "body": text}) for at, text in enumerate(texts)]
+    (tmp_path / "pages.json").write_text("\n".join(lines), encoding="utf-8")
+    pq.write_table(pa.table({"n": range(len(texts)), "body": texts}), tmp_path / "pages.parquet")
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for at, text in enumerate(texts):
+        (folder / f"{at:02}.html").write_text(f"<p>{text}", encoding="utf-8")
+    body = Fields(text="body")
+    frames = [
+        (spark.read.text(str(tmp_path / "pages.txt")), Fields(), None),
+        (spark.read.json(str(tmp_path / "pages.json")), body, "n"),
+        (spark.read.parquet(str(tmp_path / "pages.parquet")), body, "n"),
+        (spark.read.format("binaryFile").load(str(folder)), Fields(), "path"),
+    ]
+    answers = []
+    for frame, fields, order in frames:
+        with run(frame, "minhash", fields=fields, order=order) as outcome:
+            assert outcome.report["counts"]["pages"] == len(texts)
+            answers.append([row["kept"] for row in outcome.pages.orderBy("row").collect()])
+    assert answers[1:] == answers[:-1]
+    assert answers[0].count(True) < len(texts) // 2 + 1
+    with pytest.raises(InputError, match="neither 'html' nor 'text'"):
+        run(spark.range(3), "exact")
+
+
+def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(MissingExtra, match="apt-get install openjdk-17"):
+        need_java({"PATH": str(tmp_path)})
+    old = tmp_path / "java"
+    old.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019' >&2\n")
+    old.chmod(0o755)
+    shell = shutil.which("sh")
+    assert shell is not None
+    with pytest.raises(MissingExtra, match="and this is 11"):
+        need_java({"PATH": str(tmp_path)})
+    monkeypatch.setitem(__import__("sys").modules, "pyspark", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'neardup\[spark\]'"):
+        start("local[1]")
+
+
+def test_what_spark_does_not_do_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="neither writes pages"):
+        dedup("pages.jsonl", tmp_path / "out", engine="spark", write="kept")
+    with pytest.raises(UsageError, match="standard input cannot be distributed"):
+        dedup("-", tmp_path / "out", engine="spark")
+    with pytest.raises(UsageError, match="for the Spark engine"):
+        dedup("pages.jsonl", tmp_path / "out", master="local[2]")

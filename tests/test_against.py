@@ -1,0 +1,79 @@
+"""A new crawl against what earlier runs kept: what one run over both would have removed."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from neardup import Settings
+from neardup.errors import InputError, UsageError
+from neardup.job import dedup
+
+DETECTORS = ["site-aware", "minhash(threshold=0.6)", "winnowing", "broder", "exact"]
+
+
+def write(path: Path, pages: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def halves(web_pages: list[dict[str, Any]], tmp_path: Path) -> tuple[Path, Path, list[dict[str, Any]]]:
+    pages = list(web_pages)
+    random.Random(3).shuffle(pages)
+    pages += [{"id": "again", "html": pages[0]["html"], "url": pages[0]["url"]}, {"id": "nothing", "html": ""}]
+    return write(tmp_path / "may.jsonl", pages[:150]), write(tmp_path / "june.jsonl", pages[150:]), pages
+
+
+@pytest.mark.parametrize("detector", DETECTORS)
+def test_removes_what_one_run_over_both_would(
+    halves: tuple[Path, Path, list[dict[str, Any]]], tmp_path: Path, detector: str
+) -> None:
+    may, june, pages = halves
+    earlier = dedup(may, tmp_path / "may", detector=detector, keep_fingerprints=True)
+    found = dedup(june, tmp_path / "june", detector=detector, against=[tmp_path / "may"])
+    kept = set(earlier.kept["id"].to_pylist())
+    # Pages that the earlier run kept are not alike, so over both only new ones go.
+    both = [page for page in pages[:150] if page["id"] in kept] + pages[150:]
+    whole = dedup(write(tmp_path / "both.jsonl", both), detector=detector)
+    behind = whole.pages.slice(len(kept))
+    for name in ("id", "kept", "kept_instead", "cluster", "identity"):
+        assert found.pages[name].to_pylist() == behind[name].to_pylist(), name
+    seen = [row for row in found.pages.to_pylist() if row["kept_instead"] in kept]
+    assert seen
+    assert {row["reason"] for row in seen} <= {"seen-identical", "seen-near-duplicate"}
+    pairs = pq.read_table(tmp_path / "june" / "against.parquet")
+    assert set(pairs["a"].to_pylist()) <= kept
+    assert set(pairs["run"].to_pylist()) <= {str(tmp_path / "may")}
+    near = {row["id"] for row in seen if row["reason"] == "seen-near-duplicate"}
+    assert near <= set(pairs["b"].to_pylist())
+
+
+def test_a_third_crawl_is_held_against_both(halves: tuple[Path, Path, list[dict[str, Any]]], tmp_path: Path) -> None:
+    may, june, _ = halves
+    dedup(may, tmp_path / "may", detector="minhash", keep_fingerprints=True)
+    dedup(june, tmp_path / "june", detector="minhash", against=[tmp_path / "may"], keep_fingerprints=True)
+    # Both crawls again: nothing of them is new but what has no words.
+    for again in (may, june):
+        result = dedup(
+            again, detector="minhash", against=[tmp_path / "may", tmp_path / "june"], settings=Settings(keep="longest")
+        )
+        assert set(result.kept["reason"].to_pylist()) <= {"empty"}
+
+
+def test_what_does_not_fit_is_refused(halves: tuple[Path, Path, list[dict[str, Any]]], tmp_path: Path) -> None:
+    may, june, _ = halves
+    dedup(may, tmp_path / "plain", detector="minhash")
+    with pytest.raises(InputError, match="--keep-fingerprints"):
+        dedup(june, detector="minhash", against=[tmp_path / "plain"])
+    dedup(may, tmp_path / "kept", detector="minhash", keep_fingerprints=True)
+    with pytest.raises(UsageError, match="the same detector"):
+        dedup(june, detector="broder", against=[tmp_path / "kept"])
+    with pytest.raises(UsageError, match="depend on the whole collection"):
+        dedup(may, tmp_path / "other", detector="i-match", keep_fingerprints=True)
+    assert not (tmp_path / "other").exists()
