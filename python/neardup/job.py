@@ -23,10 +23,6 @@ from neardup.engines.stopwatch import Stopwatch
 from neardup.errors import InputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
-from neardup.report.findings import Findings, passing
-from neardup.report.run_pages import texts_from
-from neardup.report.run_report import FILE as REPORT_FILE
-from neardup.report.run_report import run_page
 from neardup.results import Opened, Result, Written, open_result
 from neardup.sinks import write_groups, write_json, write_pages, write_table
 from neardup.sinks.folder import new_folder
@@ -338,6 +334,12 @@ def write_outcome(
     store: bool = False,
 ) -> None:
     """Writes the tables, pages and their store if asked for, the report, and last ``run.json``."""
+    # What only a run that is written needs.
+    from neardup.report.findings import Findings, passing
+    from neardup.report.run_pages import texts_from
+    from neardup.report.run_report import FILE as REPORT_FILE
+    from neardup.report.run_report import run_page
+
     watch = Stopwatch(progress)
     findings = Findings(outcome.clusters, outcome.report["counts"]["pages"])
     pages, pairs = outcome.page_groups, outcome.pair_groups

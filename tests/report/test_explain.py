@@ -166,7 +166,7 @@ def test_from_every_kind_of_input(kind: str, web_pages: list[dict[str, Any]], tm
 
 def test_standard_input_is_explained_from_the_store(web_pages: list[dict[str, Any]], tmp_path: Path) -> None:
     lines = "".join(json.dumps(page) + "\n" for page in web_pages[:40]).encode()
-    command = [sys.executable, "-m", "neardup", "dedup", "-", "--format", "jsonl", "-q", "--out"]
+    command = [sys.executable, "-m", "neardup", "dedup", "-", "--format", "jsonl", "-q", "-d", "broder", "--out"]
     subprocess.run([*command, tmp_path / "without"], input=lines, check=True)
     with pytest.raises(InputError, match="--store"):
         explain(tmp_path / "without", 3, 5)

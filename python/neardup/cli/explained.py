@@ -52,7 +52,8 @@ def print_explanation(told: Explanation, differences: int) -> None:
 def _print_texts(console: Console, told: Explanation, differences: int) -> None:
     a, b = told.sides
     console.print()
-    console.print(Text.assemble(("Side by side", "bold"), f"  {told.unmatched:,} terms without a counterpart"))
+    among = f" among the first {told.beginning:,}" if told.beginning else ""
+    console.print(Text.assemble(("Side by side", "bold"), f"  {told.unmatched:,} terms without a counterpart{among}"))
     shown, left = stretches(told.hunks, (len(a.terms), len(b.terms)), most=differences, context=8)
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), expand=True, show_header=False)
     for _ in range(2):

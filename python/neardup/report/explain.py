@@ -27,13 +27,14 @@ from neardup.report.boilerplate import RULE, boilerplate, site_samples
 from neardup.report.kinds import Kind, Page, kind_of
 from neardup.report.paths import PairGraph
 from neardup.report.run_pages import RunPages, together
+from neardup.report.side_by_side import without_cut_end
 from neardup.report.verdicts import RuleVerdict, Verdict, distance, verdict_of
 from neardup.results import Result
 from neardup.sources.memory import texts
 from neardup.text import read, term_lists
 
 #: Of longer pages the beginning is aligned.
-MOST_TERMS: Final = 200_000
+MOST_TERMS: Final = 100_000
 
 Relation = Literal["same page", "identical", "paired", "connected", "apart", "not of a run"]
 
@@ -94,6 +95,8 @@ class Explanation:
     #: The accepted pairs from A to B where they are in one cluster.
     path: list[Step]
     fates: list[Fate]
+    #: Where a page is longer than ``MOST_TERMS``: of both only so many terms were aligned.
+    beginning: int | None = None
 
     @cached_property
     def unmatched(self) -> int:
@@ -111,6 +114,7 @@ class Explanation:
             "boilerplate_rule": RULE,
             "comparison": asdict(self.comparison),
             "hunks": self.hunks.tolist(),
+            "beginning": self.beginning,
             "kind": asdict(self.kind),
             "verdicts": [_verdict_json(verdict) for verdict in self.verdicts],
             "relation": self.relation,
@@ -216,10 +220,13 @@ def _look(
     cut = pa.LargeListArray.from_arrays(
         pa.array([0, len(tokens[0]), len(tokens[0]) + len(tokens[1])], pa.int64()), pa.array(np.concatenate(tokens))
     )
+    beginning = MOST_TERMS if max(comparison.tokens) > MOST_TERMS else None
+    hunks = _native.align(cut, 0, 1)
     return Explanation(
         sides=(sides[0], sides[1]),
         comparison=comparison,
-        hunks=_native.align(cut, 0, 1),
+        hunks=hunks if beginning is None else without_cut_end(hunks, (len(tokens[0]), len(tokens[1]))),
+        beginning=beginning,
         kind=kind_of(looks[0], looks[1]),
         verdicts=verdicts,
         relation="not of a run",
@@ -250,6 +257,7 @@ def _in_the_run(looked: Explanation, run: RunPages, records: list[dict[str, Any]
         sides=looked.sides,
         comparison=looked.comparison,
         hunks=looked.hunks,
+        beginning=looked.beginning,
         kind=looked.kind,
         verdicts=looked.verdicts,
         relation=relation,

@@ -68,6 +68,8 @@ def text_html(told: Explanation) -> Html:
     known = a.boilerplate is not None or b.boilerplate is not None
     note = f"Grey: boilerplate, {RULE}." if known else "What the site repeats is not known: too few other pages of it."
     unmatched = f"{told.unmatched:,} terms without a counterpart, {len(told.hunks):,} differing stretches. "
+    if told.beginning:
+        unmatched = f"Of the first {told.beginning:,} terms: {unmatched}"
     heads = tuple(_head(letter, side) for letter, side in zip("AB", told.sides, strict=True))
     parts: list[Content] = [
         paragraph(unmatched, note, note=True),

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape as escape_text
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 from neardup.sinks import replacing
@@ -299,7 +299,7 @@ def asset(name: str) -> str:
     >>> asset("page.css").startswith(":root")
     True
     """
-    return files("neardup.report").joinpath("assets", name).read_text(encoding="utf-8")
+    return (Path(__file__).parent / "assets" / name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -36,6 +36,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.report import regions
 from neardup.report.kind_words import DAYS_AND_ZONES, ENTRY_WORDS, MARKERS, MONTHS
+from neardup.report.side_by_side import without_cut_end
 from neardup.text import terms
 
 Judgement = Literal["correct", "incorrect", "undecided"]
@@ -63,6 +64,9 @@ KINDS: Final[dict[str, Judgement]] = {
 BEFORE, BEHIND = 6, 3
 #: Hunks told one by one; what comes behind them counts as content.
 MOST_HUNKS: Final = 400
+#: Of longer pages the beginning is looked at, so that hostile ones cost seconds and not minutes.
+MOST_TERMS: Final = 30_000
+_MOST_BYTES: Final = 4 << 20
 #: Hunks that take more terms than this are content, whatever they look like.
 _LONGEST: Final = 16
 _DATED: Final = re.compile(r"\d{1,4}(?:st|nd|rd|th|h|年|月|日|時|分)?|\d{8}|\d{14}|\d{1,2}(?:am|pm)|\d{1,2}t\d{1,2}")
@@ -90,7 +94,7 @@ class Page:
 
     def reread(self, content: bytes) -> list[str]:
         """The terms of another content of this page."""
-        return terms(content, html=self.html, url=self.url, charset=self.charset).terms
+        return terms(content, html=self.html, url=self.url, charset=self.charset).terms[:MOST_TERMS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,7 @@ def kind_of(a: Page, b: Page) -> Kind:
         return _same_terms(a, b)
     if not a.terms or not b.terms:
         return _kind("rest", "one of the pages has no terms: the pair cannot be evaluated", [])
+    a, b = _beginning(a), _beginning(b)
     if _explained(a, b, regions.form_values, listed=False):
         return _kind("prefilled form", "without the values that forms come filled in with nothing differs", [])
     seen_a, seen_b = _visible(a), _visible(b)
@@ -131,6 +136,10 @@ def kind_of(a: Page, b: Page) -> Kind:
     differences = [_difference(hunk, (seen_a, seen_b), (a, b)) for hunk in hunks[:MOST_HUNKS]]
     was_hidden = (seen_a != a.terms or seen_b != b.terms) and _size(hunks) < _size(hunks_of(a.terms, b.terms))
     found = {difference.kind for difference in differences} | ({"invisible"} if was_hidden else set())
+    if not found:
+        return _kind(
+            "rest", f"they differ behind the first {MOST_TERMS:,} terms only, which is all that is looked at", []
+        )
     if len(hunks) <= MOST_HUNKS and "content" not in found:
         if len(found) == 1:
             (name,) = found
@@ -139,6 +148,17 @@ def kind_of(a: Page, b: Page) -> Kind:
     if _entry(a) and _entry(b) and a.site is not None and a.site == b.site:
         return _kind("entry pages", f"both are entry pages of {a.site}, by their paths", differences)
     return _content(a, b, hunks, differences)
+
+
+def _beginning(page: Page) -> Page:
+    """What is looked at of a page."""
+    mask = page.boilerplate
+    return replace(
+        page,
+        content=page.content[:_MOST_BYTES],
+        terms=page.terms[:MOST_TERMS],
+        boilerplate=None if mask is None else mask[:MOST_TERMS],
+    )
 
 
 def _same_terms(a: Page, b: Page) -> Kind:
@@ -238,7 +258,8 @@ def hunks_of(a: list[str], b: list[str]) -> npt.NDArray[np.uint32]:
     """
     numbers = pa.array(a + b, pa.large_string()).dictionary_encode().indices.cast(pa.uint64())
     offsets = pa.array([0, len(a), len(a) + len(b)], pa.int64())
-    return _native.align(pa.LargeListArray.from_arrays(offsets, numbers), 0, 1)
+    hunks = _native.align(pa.LargeListArray.from_arrays(offsets, numbers), 0, 1)
+    return without_cut_end(hunks, (len(a), len(b))) if max(len(a), len(b)) >= MOST_TERMS else hunks
 
 
 def _size(hunks: npt.NDArray[np.uint32]) -> int:

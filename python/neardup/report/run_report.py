@@ -25,15 +25,17 @@ from neardup.report.findings import Findings, ShownCluster, example_rows
 from neardup.report.frame import Content, Html, HtmlPage, element, html, paragraph
 from neardup.report.kinds import Page, kind_of
 from neardup.report.run_pages import RunPages, together
-from neardup.report.side_by_side import pair_html
+from neardup.report.side_by_side import pair_html, without_cut_end
 from neardup.results import Result
 from neardup.text import Reading, read, term_lists
 
 FILE: Final = "report.html"
 #: Of longer pages the beginning is shown and compared.
-_MOST_TERMS: Final = 20_000
+_MOST_TERMS: Final = 30_000
 #: Differences of an example that are shown.
 _DIFFERENCES: Final = 6
+#: Terms of a difference that are shown.
+_LONGEST: Final = 80
 
 #: Gives the pages of records (``row``, ``source``, ``offset``, ``length`` …) as batches of one, or None.
 Fetch = Callable[[Sequence[dict[str, Any]]], Sequence[pa.RecordBatch | None]]
@@ -83,7 +85,11 @@ class Texts:
         return Page(told["content"], told["html"], told["charset"], url, site, title, terms)
 
     def hunks(self, a: int, b: int) -> npt.NDArray[np.uint32]:
-        return _native.align(_cut(self._found.tokens), self._at[a], self._at[b])
+        tokens = self._found.tokens
+        whole = [len(tokens[self._at[row]]) for row in (a, b)]
+        hunks = _native.align(_cut(tokens), self._at[a], self._at[b])
+        lengths = (min(whole[0], _MOST_TERMS), min(whole[1], _MOST_TERMS))
+        return without_cut_end(hunks, lengths) if max(whole) > _MOST_TERMS else hunks
 
 
 def _cut(tokens: pa.LargeListArray) -> pa.LargeListArray:
@@ -165,7 +171,12 @@ def _example(one: ShownCluster, a: int, b: int, records: dict[int, dict[str, Any
     heads = [html([element("b", page.title or "(no title)"), records[row]["url"] or records[row]["id"]])
              for row, page in zip((a, b), pages, strict=True)]  # fmt: skip
     drawn = pair_html(
-        (heads[0], heads[1]), (pages[0].terms, pages[1].terms), (None, None), texts.hunks(a, b), most=_DIFFERENCES
+        (heads[0], heads[1]),
+        (pages[0].terms, pages[1].terms),
+        (None, None),
+        texts.hunks(a, b),
+        most=_DIFFERENCES,
+        longest=_LONGEST,
     )
     return html([paragraph(*said), drawn])
 

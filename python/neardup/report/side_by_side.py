@@ -59,6 +59,17 @@ def stretches(
     return shown, max(0, len(hunks) - most)
 
 
+def without_cut_end(hunks: npt.NDArray[np.uint32], lengths: tuple[int, int]) -> npt.NDArray[np.uint32]:
+    """The hunks of two beginnings: a last one that reaches an end may be of the cut's making, and is left out.
+
+    >>> without_cut_end(np.array([[3, 4, 3, 3], [90, 100, 89, 89]], np.uint32), (100, 100)).tolist()
+    [[3, 4, 3, 3]]
+    """
+    if len(hunks) and (int(hunks[-1][1]) == lengths[0] or int(hunks[-1][3]) == lengths[1]):
+        return hunks[:-1]
+    return hunks
+
+
 def runs(
     terms: Sequence[str], span: tuple[int, int], mask: npt.NDArray[np.bool_] | None, *, longest: int = 400
 ) -> Iterator[tuple[str, bool]]:
@@ -89,6 +100,7 @@ def pair_html(
     *,
     most: int = 60,
     context: int = CONTEXT,
+    longest: int = 400,
 ) -> Html:
     """Two pages side by side, as markup: equal terms in both columns, differing ones marked, repeated ones grey."""
     shown, left = stretches(hunks, (len(terms[0]), len(terms[1])), most=most, context=context)
@@ -108,7 +120,7 @@ def pair_html(
             flush()
             cells.append(element("div", f"… {part.skipped:,} equal terms …", class_="gap"))
         for side, (span, name) in enumerate(((part.a, "del"), (part.b, "ins"))):
-            for text, repeated in runs(terms[side], span, masks[side]):
+            for text, repeated in runs(terms[side], span, masks[side], longest=longest):
                 inside = element("span", text, class_="repeated") if repeated else html(text)
                 row[side].append(inside if part.equal else element(name, inside))
     flush()
