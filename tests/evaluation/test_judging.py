@@ -249,8 +249,8 @@ def test_the_verbs_from_a_run_to_the_tables_of_the_paper(
     truth.write_text("\n".join(lines))
     assert "60 labels of ada" in call("judge", "import", judging, truth, "--judge", "ada").stdout
     report = call("judge", "report", judging).stdout
-    for words in ("Returned by broder, estimated for all its pairs (Table 2)", "Reasons of correct pairs (Table 3)",
-                  "Returned by charikar, estimated for all its pairs (Table 5)", "Reasons of correct pairs (Table 6)",
+    for words in ("Returned by broder: all its pairs, 95 % intervals (Table 2)", "Reasons of correct pairs (Table 3)",
+                  "Returned by charikar: all its pairs, 95 % intervals (Table 5)", "Reasons of correct pairs (Table 6)",
                   "B-similarity 2", "C-similarity 372–375", "same site", "different sites"):  # fmt: skip
         assert words in report, words
     numbers = json.loads(call("judge", "report", judging, "--json").stdout)
