@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -67,6 +68,14 @@ def told(out: Path) -> dict[str, object]:
     return {name: value for name, value in report.items() if name not in ("stages", "peak_memory")}
 
 
+def looked_at(out: Path) -> str:
+    """``report.html`` but for the section that measures time and memory."""
+    report = (out / "report.html").read_text(encoding="utf-8")
+    without = re.sub(r'<section id="stages".*?</section>', "", report, flags=re.DOTALL)
+    assert len(without) < len(report)
+    return without
+
+
 @pytest.mark.parametrize("detector", ["site-aware", "minhash"])
 def test_killed_at_random_moments_it_ends_with_the_same_bytes(crawl: Path, tmp_path: Path, detector: str) -> None:
     whole = tmp_path / "whole"
@@ -91,6 +100,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(crawl: Path, tmp_p
     assert start(crawl, out, detector, "resume").wait() == 0
     assert result_bytes(out) == result_bytes(whole)
     assert told(out) == told(whole)
+    assert looked_at(out) == looked_at(whole)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 

@@ -113,7 +113,7 @@ def test_the_folder_holds_everything(corpus: Path, tmp_path: Path) -> None:
     write_curves(found, tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {
-        "curves.parquet", "pairs.parquet", "methods.parquet", "run.json", "similarity.svg",
+        "curves.parquet", "pairs.parquet", "methods.parquet", "run.json", "report.html", "similarity.svg",
         "precision_tf.svg", "precision_tf-idf.svg", "recall_tf.svg", "recall_tf-idf.svg",
     }  # fmt: skip
     assert found.curves_table().num_rows == 2 * 2 * len(THRESHOLDS)

@@ -39,7 +39,7 @@ def test_a_run_is_certified_and_shown(pages: Path, tmp_path: Path) -> None:
     assert "true pairs that are accepted" in told.stdout
     report = json.loads((out / "run.json").read_text())
     assert report["settings"]["hold_tokens"] is True
-    assert [stage["name"] for stage in report["stages"]][-2:] == ["certifying", "writing"]
+    assert [stage["name"] for stage in report["stages"]][-3:] == ["certifying", "writing", "report"]
     assert "Certificate" in call("show", out).stdout
     again = json.loads(call("certify", out, "--json").stdout)
     assert again == report["certificate"]
