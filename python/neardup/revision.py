@@ -8,7 +8,7 @@ of them have the same tokens is still told by ``identity``.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,9 +105,16 @@ def pair_places(shape: Shape, pairs: Sequence[tuple[int, int]]) -> Flags:
 
 
 def revise(
-    folder: str | os.PathLike[str], out: str | os.PathLike[str], decisions: Decisions, *, overwrite: bool = False
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    decisions: Decisions,
+    *,
+    overwrite: bool = False,
+    finish: Callable[[Path], object] | None = None,
 ) -> Result:
     """Writes the run of a folder anew, as decided, into a folder that appears whole or not at all.
+
+    ``finish`` is given the folder before it takes its name, for what else is to be in it.
 
     >>> import json, tempfile
     >>> from neardup import dedup
@@ -133,6 +140,8 @@ def revise(
     changed = _changed(before, after, rejected)
     with new_folder(Path(out), overwrite) as target:
         _Writer(result, shape, after, rejected, changed, decisions).write(target)
+        if finish is not None:
+            finish(target)
     return open_result(out)
 
 

@@ -140,6 +140,7 @@ def test_decisions_are_taken_and_written_as_a_new_run(watched: Watched, run_fold
     page.wait_for_selector("#message.shown")
     assert "Written to" in page.inner_text("#message")
     revised = open_result(run_folder.parent / "revised")
+    assert (run_folder.parent / "revised" / "report.html").exists()
     assert revised.pages["kept"][row].as_py()
     before = open_result(run_folder).pages
     members = [i for i, name in enumerate(before["cluster"].to_pylist()) if name == before["id"][second].as_py()]

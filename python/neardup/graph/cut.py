@@ -143,9 +143,14 @@ class Cut:
         """How many pages of each cluster stay."""
         return np.bincount(self.cluster[self.kept], minlength=self.shape.pages)[self.first]
 
+    @cached_property
+    def _by_cluster(self) -> Whole:
+        return np.argsort(self.cluster, kind="stable")
+
     def members(self, first: int) -> Whole:
-        """The rows of a cluster."""
-        return np.flatnonzero(self.cluster == first)
+        """The rows of a cluster, ascending."""
+        low, high = np.searchsorted(self.cluster, [first, first + 1], sorter=self._by_cluster)
+        return self._by_cluster[low:high]
 
     def pairs_of(self, first: int) -> Whole:
         """The places of a cluster's held pairs."""
