@@ -218,7 +218,7 @@ def columns(name: str, schema: pa.Schema, words: Mapping[str, str]) -> str:
 
 def results() -> str:
     sample = find_duplicates(["the same nine words stand in both of these"] * 2).report
-    described("run.json", [*sample, "certificate", "peak_memory", "spark"], texts.RUN)
+    described("run.json", [*sample, "certificate", "decisions", "peak_memory", "spark"], texts.RUN)
     described("reasons", REASONS, REASONS)
     added = ", ".join(code(name) for name in ADDED.names)
     headers = ", ".join(code("-".join(p.capitalize() for p in name.split("_"))) for name in ADDED.names)

@@ -81,6 +81,8 @@ RUN: Final = {
     "stages": "Seconds and peak memory of each stage.",
     "certificate": "How often the run is right, where `--certify` or `neardup certify` asked for it: see "
     "[certify a run](../how-to/certify.md).",
+    "decisions": "What a person changed, where the folder was written by `neardup ui`: the run it came from, the "
+    "threshold, rejected pairs and clusters, pages chosen to stay (all by row).",
     "peak_memory": "The highest of these.",
     "spark": "The version of Spark, where it ran.",
 }

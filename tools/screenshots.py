@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import application_screenshots
 from browser import chromium
 
 from neardup import dedup
@@ -36,6 +37,7 @@ def main() -> None:
         shot(browser, report, "report-plots.png", element="#similarity, #graph", color_scheme="dark")
         page = (folder / "explain.html").as_uri()
         shot(browser, page, "explain.png", clip={"x": 0, "y": 0, "width": 1000, "height": 760})
+        application_screenshots.take(browser, folder / "result", shot)
 
 
 def shot(

@@ -8,7 +8,7 @@ of them have the same tokens is still told by ``identity``.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -48,33 +48,43 @@ def shape_of(folder: str | os.PathLike[str], report: Mapping[str, Any]) -> Shape
     """The numbers of a run: its text is not read but for what tells pages of one identity set and site."""
     pages, pairs = (TableRows(Path(folder) / f"{name}.parquet") for name in ("pages", "pairs"))
     try:
-        identity = pages.column("identity").dictionary_encode().combine_chunks()
-        places = np.asarray(_indices(identity), np.int64)
-        # An identity set bears the id of its first member, which is the first row to have it.
-        first = np.zeros(int(places.max(initial=-1)) + 1, np.uint32)
-        first[places[::-1]] = np.arange(len(places), dtype=np.uint32)[::-1]
-        site = _indices(pages.column("site").dictionary_encode().combine_chunks())
+        complete = report["pairs"]["held"] == "all"
+        identity = kept_instead = np.arange(len(pages), dtype=np.uint32)
+        if report["counts"]["identical"] or not complete:
+            ids = pages.column("id")
+            identity = _rows_of(ids, pages.column("identity"))
+            kept_instead = identity if complete else _rows_of(ids, pc.coalesce(pages.column("kept_instead"), ids))
         return Shape(
-            identity=first[places],
-            site=np.asarray(site.fill_null(-1), np.int32),
+            identity=identity,
+            site=pages.codes("site")[0],
             kept=pages.column("kept").to_numpy(),
             a=pairs.column("row_a").to_numpy().astype(np.uint32),
             b=pairs.column("row_b").to_numpy().astype(np.uint32),
             score=pairs.column("score").to_numpy(),
             tree=pairs.column("tree").to_numpy(),
-            complete=report["pairs"]["held"] == "all",
+            complete=complete,
             removal=report["settings"]["removal"],
+            instead=None if complete else kept_instead,
         )
     finally:
         pages.close()
         pairs.close()
 
 
-def _indices(array: Any) -> pa.Array:
-    if isinstance(array, pa.ChunkedArray):
-        array = pa.chunked_array([chunk.indices for chunk in array.unify_dictionaries().chunks], pa.int32())
-        return array.combine_chunks()
-    return array.indices
+def _rows_of(ids: pa.ChunkedArray, named: pa.ChunkedArray) -> npt.NDArray[np.uint32]:
+    """For each page the row of the page it names, most pages naming themselves."""
+    rows = np.arange(len(ids), dtype=np.uint32)
+    others = pc.not_equal(named, ids)
+    elsewhere = named.filter(others)
+    if len(elsewhere):
+        wanted = elsewhere.unique()
+        # One look at every id for the few that are named, rather than a table of all ids.
+        places = pc.index_in(ids, value_set=wanted)
+        found = np.flatnonzero(places.is_valid().to_numpy())
+        row = np.zeros(len(wanted), np.uint32)
+        row[places.drop_null().to_numpy()] = found
+        rows[others.to_numpy()] = row[pc.index_in(elsewhere, value_set=wanted).to_numpy()]
+    return rows
 
 
 def revised_cut(shape: Shape, decisions: Decisions) -> Cut:
@@ -95,9 +105,16 @@ def pair_places(shape: Shape, pairs: Sequence[tuple[int, int]]) -> Flags:
 
 
 def revise(
-    folder: str | os.PathLike[str], out: str | os.PathLike[str], decisions: Decisions, *, overwrite: bool = False
+    folder: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    decisions: Decisions,
+    *,
+    overwrite: bool = False,
+    finish: Callable[[Path], object] | None = None,
 ) -> Result:
     """Writes the run of a folder anew, as decided, into a folder that appears whole or not at all.
+
+    ``finish`` is given the folder before it takes its name, for what else is to be in it.
 
     >>> import json, tempfile
     >>> from neardup import dedup
@@ -123,6 +140,8 @@ def revise(
     changed = _changed(before, after, rejected)
     with new_folder(Path(out), overwrite) as target:
         _Writer(result, shape, after, rejected, changed, decisions).write(target)
+        if finish is not None:
+            finish(target)
     return open_result(out)
 
 

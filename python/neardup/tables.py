@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 
 from neardup.errors import FormatError
 
-#: Row groups (of all columns asked for together) that stay in memory.
-_HELD: Final = 6
+#: Bytes of row groups that stay in memory.
+_HELD: Final = 256 << 20
 
 
 class TableRows:
@@ -86,6 +86,25 @@ class TableRows:
         """One column whole; for numbers."""
         return self._read(lambda: self._file.read([name]).column(0))
 
+    def codes(self, name: str) -> tuple[npt.NDArray[np.int32], list[str]]:
+        """A column of words that repeat: for each row the number of its word, −1 where it has none, and the words.
+
+        Parquet stores such columns by number already; they are read without making a text of each.
+        """
+
+        def read() -> pa.ChunkedArray:
+            with open(self._path, "rb") as opened, pq.ParquetFile(opened, read_dictionary=[name]) as file:
+                return file.read([name]).column(0)
+
+        column = self._read(read)
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        column = column.unify_dictionaries()
+        if not column.num_chunks:
+            return np.empty(0, np.int32), []
+        numbers = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in column.chunks]
+        return np.concatenate(numbers).astype(np.int32), column.chunk(0).dictionary.to_pylist()
+
     def _group(self, group: int, columns: tuple[str, ...]) -> pa.Table:
         with self._lock:
             found = self._held.get((group, columns))
@@ -95,8 +114,9 @@ class TableRows:
         table = self._read(lambda: self._file.read_row_group(group, list(columns)))
         with self._lock:
             self._held[group, columns] = table
-            while len(self._held) > _HELD:
-                self._held.popitem(last=False)
+            held = sum(one.nbytes for one in self._held.values())
+            while held > _HELD and len(self._held) > 1:
+                held -= self._held.popitem(last=False)[1].nbytes
         return table
 
     def _read(self, reading: Any) -> Any:

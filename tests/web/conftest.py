@@ -95,14 +95,15 @@ class Trap:
         self._socket.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def trap() -> Iterator[Trap]:
     made = Trap()
     yield made
     made.close()
 
 
-@pytest.fixture(scope="session")
+# Playwright's loop runs in this thread as long as it is started: no longer than one module needs it.
+@pytest.fixture(scope="module")
 def browser(trap: Trap) -> Iterator[Any]:
     """An installed Chromium, which finds the trap where evil.example should be."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

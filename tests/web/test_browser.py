@@ -120,6 +120,7 @@ def test_decisions_are_taken_and_written_as_a_new_run(watched: Watched, run_fold
     page = watched.open("/clusters?sort=size")
     page.locator("#rows li.row a").first.click()
     page.wait_for_selector(".members")
+    page.wait_for_load_state("load")
     first = int(page.locator("[data-cluster]").get_attribute("data-cluster"))
     chosen = page.locator("[data-representative]").first
     row = int(chosen.get_attribute("data-representative"))
@@ -139,6 +140,7 @@ def test_decisions_are_taken_and_written_as_a_new_run(watched: Watched, run_fold
     page.wait_for_selector("#message.shown")
     assert "Written to" in page.inner_text("#message")
     revised = open_result(run_folder.parent / "revised")
+    assert (run_folder.parent / "revised" / "report.html").exists()
     assert revised.pages["kept"][row].as_py()
     before = open_result(run_folder).pages
     members = [i for i, name in enumerate(before["cluster"].to_pylist()) if name == before["id"][second].as_py()]
@@ -159,6 +161,7 @@ def test_two_judges_and_an_adjudicator(watched: Watched, judged_folder: Path) ->
         seen = []
         for number in range(6):
             page.wait_for_selector("[data-judgement]")
+            page.wait_for_load_state("load")
             text = page.inner_text("main")
             assert "score" not in text.lower(), "judges are blind"
             assert "minhash" not in text
@@ -192,6 +195,7 @@ def test_two_judges_and_an_adjudicator(watched: Watched, judged_folder: Path) ->
     page.locator("a.button:has-text('decide')").first.click()
     for _ in range(3):
         page.wait_for_selector("[data-role=adjudicator]")
+        page.wait_for_load_state("load")  # the script is there
         assert "What the judges said" in page.inner_text("main")
         page.keyboard.press("c")
         page.wait_for_selector("[data-reasons]:not([hidden])")

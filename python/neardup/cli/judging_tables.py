@@ -76,8 +76,8 @@ def _detector(console: Any, name: str, told: dict[str, Any]) -> None:
     first, second, third = told["tables"] or ("2", "3", "4")
     like = "" if told["tables"] else "as "
     table = grid(
-        f"\nReturned by {name}, estimated for all its pairs ({like}Table {first})",
-        ("judged", "right"), ("correct", "right"), ("95 % interval", "right"), ("incorrect", "right"),
+        f"\nReturned by {name}: all its pairs, 95 % intervals ({like}Table {first})",
+        ("judged", "right"), ("correct", "right"), ("interval", "right"), ("incorrect", "right"),
         ("undecided", "right"), ("(forms)", "right"), ("pairs of", "left"),
     )  # fmt: skip
     for row in told["returned"]:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from neardup.errors import UsageError
+from neardup.errors import InputError, UsageError
+from neardup.report.run_report import write_report
 from neardup.revision import revise
 from neardup.web.decisions import digest
 from neardup.web.workspace import Workspace
@@ -101,9 +104,15 @@ def export(space: Workspace, body: dict[str, Any]) -> dict[str, Any]:
     if not _FOLDER.fullmatch(name):
         raise UsageError("that is no name for a folder", hint="letters, digits, dots and dashes")
     decisions, stale = space.run.decisions()
-    made = revise(space.run.folder, space.run.folder.parent / name, decisions)
+    made = revise(space.run.folder, space.run.folder.parent / name, decisions, finish=_report)
     counts = made.report["counts"]
     return {"folder": str(made.folder), "kept": counts["kept"], "removed": counts["removed"], "stale": stale}
+
+
+def _report(folder: Path) -> None:
+    """Every run has a report to look at; where the pages cannot be read again it has to do without."""
+    with suppress(InputError):
+        write_report(folder, patient=False)
 
 
 def index_texts(space: Workspace, body: dict[str, Any]) -> dict[str, Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from neardup.errors import InputError, MissingExtra, NeardupError, UsageError
 from neardup.evaluation.judging import Judging
 from neardup.results import Opened
+from neardup.sinks.store import FILE, read_store
 from neardup.sources import Fields
 from neardup.web.contents import Contents
 from neardup.web.explaining import Explaining
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from neardup.web.workspace import Workspace
+
+#: Pages that are taken from the store of a run at once.
+_STORED: Final = 1000
 
 
 def require_ui() -> None:
@@ -49,6 +53,12 @@ def open_workspace(
     opened = Opened(**(told | {"fields": Fields(**told["fields"])}))
 
     def batches() -> Iterator[pa.RecordBatch]:
+        store = run.folder / FILE
+        if store.exists():
+            count = run.counts["pages"]
+            for start in range(0, count, _STORED):
+                yield read_store(store, range(start, min(start + _STORED, count)))
+            return
         if not opened.paths or "-" in opened.paths:
             raise InputError("the input of this run cannot be read again")
         with opened.source() as source:

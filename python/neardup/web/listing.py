@@ -188,7 +188,7 @@ class Lists:
         found = self.find(query, texts)
         cut, places = found.cut, found.places[start : start + count]
         decided = self._run.store.all()
-        pages = self._run.rows(cut.first[places])
+        pages = self._run.rows(cut.first[places], ("url", "id", "title"))
         # What stays is decided anew at another threshold; at the run's own it is what the run says.
         return [
             page

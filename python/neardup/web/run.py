@@ -12,7 +12,6 @@ from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.engines.outcome import REASONS
@@ -73,13 +72,14 @@ class OpenRun:
     @cached_property
     def site_names(self) -> list[str]:
         """The sites by their number in ``shape.site``."""
-        return [name for name in self.pages.column("site").unique().to_pylist() if name is not None]
+        return self.pages.codes("site")[1]
 
     @cached_property
     def reasons(self) -> npt.NDArray[np.int64]:
         """For each page the place of its reason in ``REASONS``, as the run decided."""
-        known = pa.array(list(REASONS), pa.string())
-        return np.asarray(pc.index_in(self.pages.column("reason"), value_set=known).combine_chunks(), np.int64)
+        numbers, names = self.pages.codes("reason")
+        known = list(REASONS)
+        return np.array([known.index(name) for name in names], np.int64)[numbers]
 
     def cut(self, threshold: float | None = None) -> Cut:
         """The clusters at a threshold (the one that was chosen, else the run's), without rejected pairs."""
