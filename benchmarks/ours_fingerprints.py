@@ -29,7 +29,9 @@ class _Rule:
     pieces: int = _PIECES
     predicate: str = "any"
     columns: None = None
+    lanes: None = None
     sets: None = None
+    of_larger: bool = False
     least: float = _AGREEING
 
 
