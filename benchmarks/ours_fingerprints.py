@@ -31,6 +31,7 @@ class _Rule:
     columns: None = None
     lanes: None = None
     sets: None = None
+    of_larger: bool = False
     least: float = _AGREEING
 
 

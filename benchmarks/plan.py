@@ -43,6 +43,8 @@ class Plan:
     peers: tuple[str, ...]
     slow_peers: bool
     start_up_rounds: int
+    #: Links of the link graph.
+    links: int
 
     def __post_init__(self) -> None:
         if self.rounds < 3:
@@ -65,6 +67,7 @@ FULL: Final = Plan(
     peers=PEERS,
     slow_peers=True,
     start_up_rounds=21,
+    links=10_000_000,
 )
 
 QUICK: Final = Plan(
@@ -83,4 +86,5 @@ QUICK: Final = Plan(
     peers=PEERS,
     slow_peers=False,
     start_up_rounds=7,
+    links=2_000_000,
 )

@@ -19,6 +19,7 @@ from benchmarks import (
     single_passes,
     stages,
     start_up,
+    study,
     text_to_clusters,
     warc_to_clusters,
 )
@@ -43,6 +44,7 @@ PARTS: Final[dict[str, Part]] = {
     "passes": single_passes.report,
     "warc": warc_to_clusters.report,
     "start-up": start_up.report,
+    "study": study.report,
     "stages": stages.report,
     "growth": growth.report,
     "memory": memory.report,

@@ -31,7 +31,7 @@ _WORDS: Final = {
 _NOTES: Final = {
     "table3": "Near-duplicates share at least so much of the paragraphs of the page that has more of them; duplicates "
     "are among them. The paper's rule takes the paragraphs of the later page that are found in the earlier one. (2): "
-    "the rule that counts repetitions; the difference is in duplicates, and in pages that only one of the rules clusters.",
+    "the rule that counts repetitions; the difference is in duplicates, and in pages clustered by one rule only.",
     "table4": "Clusters are computed anew inside each part, so the two parts do not add up to the whole.",
     "bow_tie": "Core: the largest strongly connected component; in reaches it, out is reached from it; tubes lead from "
     "in to out around it; tendrils hang on to these; islands are not joined to them at all.",

@@ -256,11 +256,12 @@ def _tables(
 
 
 def _collection_table(collection: Collection, clustering: Clustering, name: str) -> tables.Table:
-    dates = [str(date)[:10] for date in pc.unique(collection.column("date").drop_null()).to_pylist()]
+    dates = pc.min_max(collection.column("date")).as_py()
+    first, last = (date and date[:10] for date in (dates["min"], dates["max"]))
     row = {
         "collection": name,
-        "first_date": min(dates, default=None),
-        "last_date": max(dates, default=None),
+        "first_date": first,
+        "last_date": last,
         "documents": collection.count,
         "considered": int(clustering.considered.sum()),
         "bytes_read": collection.tally.nbytes,

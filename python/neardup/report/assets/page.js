@@ -4,6 +4,16 @@
   const colours = ["var(--accent)", "var(--second)", "var(--good)", "var(--bad)", "var(--warn)", "var(--soft)"];
   const strokes = ["", "6 3", "2 3", "8 3 2 3"];
 
+  // A line's name above its end; a mark of our own, for the bundle has none for text.
+  const nameAtEnd = (series, colour) => (_index, scales) => {
+    const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
+    const [x, y] = series.data[series.data.length - 1];
+    const at = { x: scales.x(x), y: scales.y(y) - 8, fill: colour, "text-anchor": "end", "font-weight": 600 };
+    for (const [name, value] of Object.entries(at)) text.setAttribute(name, value);
+    text.textContent = series.name;
+    return text;
+  };
+
   const marks = {
     // [from, to, count]: bars that touch.
     histogram: (told) => [
@@ -36,10 +46,7 @@
         ? Plot.dot(series.data, { ...at, fill: colour, r: 2.5, tip: told.series.length < 9 })
         : Plot.line(series.data, { ...at, stroke: colour, strokeWidth: 1.6,
             strokeDasharray: strokes[Math.floor(number / colours.length) % strokes.length], tip: told.series.length < 9 });
-      // Few lines have their names at their ends.
-      const named = told.named ? [Plot.text(series.data.slice(-1), { x: (row) => row[0], y: (row) => row[1],
-        text: () => series.name, textAnchor: "end", dy: -8, fill: colour, fontWeight: 600 })] : [];
-      return [drawn, ...named];
+      return told.named ? [drawn, nameAtEnd(series, colour)] : [drawn];
     }),
   };
 
