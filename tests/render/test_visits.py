@@ -48,7 +48,7 @@ def results(server: Troubles) -> dict[str, Rendered]:
         "/target", "/refresh", "/refresh-late", "/script", "/script-later", "/script-text", "/http", "/loop", "/iframe",
         "/frameset", "/mark", "/long", "/download", "/downloads", "/picture", "/missing", "/many", "/images",
         "/talks", "/cookie", "/cookie?again", "/shadow", "/later", "/half", "/to-private", "/refresh-private",
-        "/asks-private", "/asks-file", "/flood",
+        "/asks-private", "/asks-file", "/flood", "/closes", "/written",
     ]  # fmt: skip
     urls = [HOST + path for path in paths]
     urls += [f"http://{server.address}/secret", f"http://localhost:{server.server_port}/secret", "file:///etc/passwd"]
@@ -88,6 +88,7 @@ def test_frames_are_grafted_where_they_stand(results: dict[str, Rendered]) -> No
     assert text_of(results["/frameset"]) == "frames first frame second frame"
     assert "<frame" not in results["/frameset"].html
     assert text_of(results["/mark"]) == "first frame"
+    assert text_of(results["/written"]) == "written into a frame"
 
 
 def test_scripts_have_run(results: dict[str, Rendered]) -> None:
@@ -143,6 +144,11 @@ def test_pictures_media_and_fonts_are_not_fetched(server: Troubles, results: dic
 def test_every_page_has_a_context_of_its_own(results: dict[str, Rendered]) -> None:
     assert text_of(results["/cookie"]) == "had nothing"
     assert text_of(results["/cookie?again"]) == "/cookie?again"
+
+
+def test_a_page_that_closes_itself_costs_itself(results: dict[str, Rendered]) -> None:
+    failure = results["/closes"].failure
+    assert failure is None or failure.startswith("could not be rendered")
 
 
 def test_a_host_can_be_allowed_by_name(server: Troubles) -> None:

@@ -77,6 +77,8 @@ PAGES: dict[str, Answer] = {
         "try { new WebSocket('ws://SELF/secret') } catch (error) {}</script>"
     ),
     "/asks-file": page("<p>asked</p><iframe src='file:///etc/passwd'></iframe>"),
+    "/closes": page("<p>bye</p><script>window.close()</script>"),
+    "/written": page("<iframe id=a></iframe><script>a.contentDocument.write('written into a frame')</script>"),
     "/secret": page("secret"),
 }  # fmt: skip
 
