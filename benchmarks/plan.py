@@ -43,6 +43,9 @@ class Plan:
     peers: tuple[str, ...]
     slow_peers: bool
     start_up_rounds: int
+    #: Queries of the generated web that is rendered, with 15 pages each, and how often.
+    rendered_queries: int
+    rendering_rounds: int
 
     def __post_init__(self) -> None:
         if self.rounds < 3:
@@ -65,6 +68,8 @@ FULL: Final = Plan(
     peers=PEERS,
     slow_peers=True,
     start_up_rounds=21,
+    rendered_queries=20,
+    rendering_rounds=3,
 )
 
 QUICK: Final = Plan(
@@ -83,4 +88,6 @@ QUICK: Final = Plan(
     peers=PEERS,
     slow_peers=False,
     start_up_rounds=7,
+    rendered_queries=2,
+    rendering_rounds=1,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -154,6 +156,21 @@ def test_a_page_that_closes_itself_costs_itself(results: dict[str, Rendered]) ->
 def test_a_host_can_be_allowed_by_name(server: Troubles) -> None:
     (result,) = render_urls([f"http://{server.address}/target"], settings(server, allow=["127.0.0.*"], resolve=[]))
     assert "the landing page" in text_of(result)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+def test_a_certificate_that_nobody_vouches_for_is_not_accepted(server: Troubles, tmp_path: Path) -> None:
+    file = tmp_path / "server.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=secure.example"]
+    subprocess.run([*made, "-keyout", file, "-out", tmp_path / "certificate.pem"], check=True, capture_output=True)
+    file.write_text(file.read_text() + (tmp_path / "certificate.pem").read_text())
+    with troubles(file) as secure:
+        rules = [f"secure.example={secure.address}", f"*.example={server.address}"]
+        urls = ["https://secure.example/target", f"{HOST}/target"]
+        refused, target = render_urls(urls, settings(server, resolve=rules))
+    # That the browser has seen the certificate shows that the tunnel carries.
+    assert refused.failure == "could not be loaded: net::ERR_CERT_AUTHORITY_INVALID"
+    assert target.failure is None
 
 
 def test_a_page_that_hangs_costs_its_time_and_nothing_else(server: Troubles) -> None:
