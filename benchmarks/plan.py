@@ -45,6 +45,9 @@ class Plan:
     start_up_rounds: int
     #: Links of the link graph.
     links: int
+    #: Queries of the generated web that is rendered, with 15 pages each, and how often.
+    rendered_queries: int
+    rendering_rounds: int
 
     def __post_init__(self) -> None:
         if self.rounds < 3:
@@ -68,6 +71,8 @@ FULL: Final = Plan(
     slow_peers=True,
     start_up_rounds=21,
     links=10_000_000,
+    rendered_queries=20,
+    rendering_rounds=3,
 )
 
 QUICK: Final = Plan(
@@ -87,4 +92,6 @@ QUICK: Final = Plan(
     slow_peers=False,
     start_up_rounds=7,
     links=2_000_000,
+    rendered_queries=2,
+    rendering_rounds=1,
 )

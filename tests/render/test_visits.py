@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,7 +50,7 @@ def results(server: Troubles) -> dict[str, Rendered]:
         "/target", "/refresh", "/refresh-late", "/script", "/script-later", "/script-text", "/http", "/loop", "/iframe",
         "/frameset", "/mark", "/long", "/download", "/downloads", "/picture", "/missing", "/many", "/images",
         "/talks", "/cookie", "/cookie?again", "/shadow", "/later", "/half", "/to-private", "/refresh-private",
-        "/asks-private", "/asks-file", "/flood",
+        "/asks-private", "/asks-file", "/flood", "/closes", "/written",
     ]  # fmt: skip
     urls = [HOST + path for path in paths]
     urls += [f"http://{server.address}/secret", f"http://localhost:{server.server_port}/secret", "file:///etc/passwd"]
@@ -88,6 +90,7 @@ def test_frames_are_grafted_where_they_stand(results: dict[str, Rendered]) -> No
     assert text_of(results["/frameset"]) == "frames first frame second frame"
     assert "<frame" not in results["/frameset"].html
     assert text_of(results["/mark"]) == "first frame"
+    assert text_of(results["/written"]) == "written into a frame"
 
 
 def test_scripts_have_run(results: dict[str, Rendered]) -> None:
@@ -145,9 +148,29 @@ def test_every_page_has_a_context_of_its_own(results: dict[str, Rendered]) -> No
     assert text_of(results["/cookie?again"]) == "/cookie?again"
 
 
+def test_a_page_that_closes_itself_costs_itself(results: dict[str, Rendered]) -> None:
+    failure = results["/closes"].failure
+    assert failure is None or failure.startswith("could not be rendered")
+
+
 def test_a_host_can_be_allowed_by_name(server: Troubles) -> None:
     (result,) = render_urls([f"http://{server.address}/target"], settings(server, allow=["127.0.0.*"], resolve=[]))
     assert "the landing page" in text_of(result)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+def test_a_certificate_that_nobody_vouches_for_is_not_accepted(server: Troubles, tmp_path: Path) -> None:
+    file = tmp_path / "server.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=secure.example"]
+    subprocess.run([*made, "-keyout", file, "-out", tmp_path / "certificate.pem"], check=True, capture_output=True)
+    file.write_text(file.read_text() + (tmp_path / "certificate.pem").read_text())
+    with troubles(file) as secure:
+        rules = [f"secure.example={secure.address}", f"*.example={server.address}"]
+        urls = ["https://secure.example/target", f"{HOST}/target"]
+        refused, target = render_urls(urls, settings(server, resolve=rules))
+    # That the browser has seen the certificate shows that the tunnel carries.
+    assert refused.failure == "could not be loaded: net::ERR_CERT_AUTHORITY_INVALID"
+    assert target.failure is None
 
 
 def test_a_page_that_hangs_costs_its_time_and_nothing_else(server: Troubles) -> None:

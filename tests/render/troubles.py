@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,6 +78,8 @@ PAGES: dict[str, Answer] = {
         "try { new WebSocket('ws://SELF/secret') } catch (error) {}</script>"
     ),
     "/asks-file": page("<p>asked</p><iframe src='file:///etc/passwd'></iframe>"),
+    "/closes": page("<p>bye</p><script>window.close()</script>"),
+    "/written": page("<iframe id=a></iframe><script>a.contentDocument.write('written into a frame')</script>"),
     "/secret": page("secret"),
 }  # fmt: skip
 
@@ -86,6 +89,9 @@ class Troubles(ThreadingHTTPServer):
 
     daemon_threads = True
     request_queue_size = 128
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Says nothing: that somebody hangs up is part of the trouble."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
@@ -134,8 +140,13 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def troubles() -> Iterator[Troubles]:
+def troubles(certificate: Path | None = None) -> Iterator[Troubles]:
+    """The server, under TLS if there is a certificate (and its key, in one file)."""
     server = Troubles()
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

@@ -63,10 +63,10 @@ def web(out: str, overwrite: bool, serve: bool, port: int, **options: Any) -> No
         f"{duplicates:,} of them duplicates ({duplicates / len(pairs):.1%})\n\nResult  {out}/"
     )
     if serve:
-        _serve(made.answers, port)
+        _serve(made.answers, port, out)
 
 
-def _serve(answers: Mapping[str, tuple[str, bytes]], port: int) -> None:
+def _serve(answers: Mapping[str, tuple[str, bytes]], port: int, out: str) -> None:
     import threading
 
     from neardup.testing import serve
@@ -74,8 +74,8 @@ def _serve(answers: Mapping[str, tuple[str, bytes]], port: int) -> None:
     with serve(answers, port) as server:
         click.echo(
             f"\nServed on {server.address} until interrupted. To visit it:\n"
-            f"  neardup render --resolve '*={server.address}' …\n"
-            f"  chromium --host-resolver-rules='MAP * {server.address}'"
+            f"  neardup render {out}/pages.jsonl.gz --live --resolve '*={server.address}' --out rendered.jsonl\n"
+            f"  chromium --host-resolver-rules='MAP * {server.address}' {next(iter(answers))}"
         )
         try:
             threading.Event().wait()

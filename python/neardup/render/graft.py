@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Frames beyond so many, or so deep, are left as they are.
 MOST_FRAMES: Final = 60
 DEEPEST: Final = 6
-#: Seconds that a frame has to say what is in it.
+#: Seconds that a frame without an address has to say what is in it.
 _PATIENCE: Final = 2.0
 
 _WRITE: Final = """([elements, mark, inner, limit]) => {
@@ -69,12 +69,18 @@ async def _written(frame: Frame, limit: int, mark: str, depth: int, left: list[i
         if left[0] <= 0 or child.is_detached():
             break
         left[0] -= 1
+        # What was refused has no document, and would never answer; what has one is waited for as long as the page is.
+        patience = None if child.url.startswith("http") else _PATIENCE
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(patience):
                 element = await child.frame_element()
                 inside.append((element, child.url, await _written(child, limit, mark, depth + 1, left)))
-        except (TimeoutError, Error):
-            continue  # gone meanwhile, or never there: what was refused has no document
+        except TimeoutError:
+            if patience is None:
+                raise
+        except Error:
+            if not child.is_detached():
+                raise
     elements = [element for element, _, _ in inside]
     own = f"{mark}:{depth}:"
     html = await frame.evaluate(_WRITE, [elements, own, depth > 0, limit])

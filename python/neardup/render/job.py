@@ -19,6 +19,7 @@ from neardup.render.settings import Job, Rendered, RenderSettings
 from neardup.render.sink import check_name, write_rendered
 from neardup.results import Opened
 from neardup.sources.expand import expand
+from neardup.sources.files import STDIN_NAME
 
 
 @dataclass(slots=True)
@@ -105,7 +106,8 @@ def render(
         jobs = addresses(urls)
     else:
         opened = opened or Opened(list(inputs))
-        archives = [named.place.path for named in expand(list(opened.paths), opened.format) if named.format == "warc"]
+        files = [path for path in opened.paths if path != STDIN_NAME]
+        archives = [named.place.path for named in expand(files, opened.format) if named.format == "warc"]
         archive = None if settings.live else Archive([*settings.archives, *archives])
         jobs = stored(opened, settings.live, told.skipped)
     progress = progress or Silent()
@@ -138,7 +140,9 @@ def _results(
         yield from blocking(rendered(jobs, settings, None if archive is None else archive.answer))
         return
     name = os.path.realpath(find_browser(settings.browser))
-    cache = Cache(settings.cache, settings.limits, f"{name} {os.stat(name).st_size}", archive.answer)
+    cache = Cache(
+        settings.cache, settings.limits, f"{name} {os.stat(name).st_size} {settings.user_agent}", archive.answer
+    )
     for result in blocking(rendered(jobs, settings, archive.answer, cache.find, cache.keep)):
         told.cached = cache.found
         yield result

@@ -21,7 +21,7 @@ from neardup.render.archive import Answer
 from neardup.render.gateway import Gateway
 from neardup.render.policy import Policy
 from neardup.render.settings import Job, Rendered, RenderSettings
-from neardup.render.visit import Hung, Visit
+from neardup.render.visit import Hung, Lost, Visit
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
@@ -159,8 +159,7 @@ class _Browsers:
             if self._browser is not browser:
                 return
             if self._process is not None and browser.is_connected():
-                with suppress(OSError):
-                    os.kill(self._process, signal.SIGKILL)
+                _end_group(self._process)
             with suppress(Exception):
                 async with asyncio.timeout(5):
                     await browser.close()
@@ -169,6 +168,14 @@ class _Browsers:
     async def close(self) -> None:
         if self._browser is not None:
             await self.drop(self._browser)
+
+
+def _end_group(process: int) -> None:
+    """Ends the browser, what started it and what it started; playwright gives it a group of its own."""
+    with suppress(OSError, AttributeError):  # Windows has no groups; the browser is then closed as usual
+        group = os.getpgid(process)
+        if group != os.getpgrp():
+            os.killpg(group, signal.SIGKILL)
 
 
 async def _plain_name(browser: Browser) -> str:
@@ -238,9 +245,7 @@ async def rendered(
                         except Hung as hung:
                             await browsers.drop(browser)
                             return hung.result
-                        except Exception as error:
-                            if isinstance(error, NeardupError) or (browser.is_connected() and not _is_loss(error)):
-                                raise
+                        except Lost:
                             await browsers.drop(browser)
                             continue
                         keep(job, result, visit.asked)
@@ -261,12 +266,6 @@ async def rendered(
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _is_loss(error: Exception) -> bool:
-    """Whether an error means that the browser or the page is gone."""
-    text = str(getattr(error, "message", error))
-    return any(words in text for words in ("has been closed", "Connection closed", "Target closed", "crashed"))
 
 
 def blocking(iterator: AsyncGenerator[Item, None]) -> Iterator[Item]:

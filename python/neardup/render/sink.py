@@ -7,6 +7,7 @@ import os
 import re
 import uuid
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Final
 
@@ -115,6 +116,10 @@ def _response(page: Rendered) -> bytes:
 def _record(fields: dict[str, str], block: bytes, name: str) -> bytes:
     # An id that came from an archive goes back to one; others are made into one, always the same.
     own = name if re.fullmatch(r"urn:[^\s<>]+", name) else f"urn:uuid:{uuid.uuid5(_NAMES, name)}"
-    rest = {"WARC-Record-ID": f"<{own}>", "WARC-Date": "2000-01-01T00:00:00Z", "Content-Length": str(len(block))}
+    rest = {
+        "WARC-Record-ID": f"<{own}>",
+        "WARC-Date": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "Content-Length": str(len(block)),
+    }
     head = "".join(f"{field}: {value}\r\n" for field, value in (fields | rest).items())
     return b"WARC/1.1\r\n" + head.encode("utf-8", "replace") + b"\r\n" + block + b"\r\n\r\n"

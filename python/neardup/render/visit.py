@@ -33,8 +33,11 @@ _SHOWN: Final = ("text/html", "application/xhtml+xml", "text/plain", "text/xml",
 #: Seconds for which nothing has to happen before a page counts as done.
 _QUIET: Final = 0.12
 _LOOK: Final = 0.04
+#: Seconds after which a document that says it is still loading, and asks for nothing, is taken to have loaded.
+_STUCK: Final = 1.0
 #: Seconds for the browser to close a page; if it takes longer, it hangs.
 _CLOSING: Final = 5.0
+_MOMENT: Final = 0.5
 #: Redirects within an archive that are followed for a script or for data.
 _HOPS: Final = 5
 
@@ -74,7 +77,7 @@ _STATE: Final = """(left) => {
     const seconds = parseFloat(element.content);
     if (!Number.isNaN(seconds) && (refresh === null || seconds < refresh)) refresh = seconds;
   }
-  return [document.readyState === "complete", window.__pending ? window.__pending(1000 * left) : 0, refresh];
+  return [document.readyState, window.__pending ? window.__pending(1000 * left) : 0, refresh];
 }"""
 
 
@@ -88,6 +91,10 @@ class Hung(Exception):
     def __init__(self, result: Rendered) -> None:
         super().__init__(result.url)
         self.result = result
+
+
+class Lost(Exception):
+    """The browser is gone, by this page's doing or another's."""
 
 
 class Visit:
@@ -109,20 +116,27 @@ class Visit:
         self.asked: dict[str, bytes | None] = {}
         self._under_way: set[Request] = set()
         self._response: Response | None = None
-        self._since = time.monotonic()
+        self._context: BrowserContext | None = None
 
     async def run(self, browser: Browser) -> Rendered:
-        """Renders the page; raises ``Hung``, or playwright's own error if the browser is gone."""
+        """Renders the page; raises ``Hung`` or ``Lost`` where there is more to be done than to tell of a failure."""
+        from playwright.async_api import Error
+
         started = time.monotonic()
         self.gateway.begin(self.limits.nbytes)
         self._broken: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         html, failure, closed = "", None, True
-        context: BrowserContext | None = None
+
+        def gone(_: object) -> None:
+            if not self._gone.done():
+                self._gone.set_result(None)
+
+        browser.on("disconnected", gone)
         try:
             self.policy.check_url(self.job.url)
             async with asyncio.timeout(self.limits.seconds):
-                context = await self._context(browser)
-                html = await self._first(self._rendered(context))
+                html = await self._first(self._rendered(browser))
         except TimeoutError:
             failure = f"not done after {self.limits.seconds:g} seconds"
         except Refused as refused:
@@ -131,9 +145,16 @@ class Visit:
             failure = str(failed)
         except TooLarge:
             failure = f"longer than {self.limits.characters:,} characters"
+        except Error as error:
+            # That a page is gone is known a moment before it is known that the browser is.
+            await asyncio.wait({self._gone}, timeout=_MOMENT)
+            failure = f"could not be rendered: {_reason(error.message)}"
         finally:
-            if context is not None:
-                closed = await _closed(context)
+            browser.remove_listener("disconnected", gone)
+            if self._context is not None and not self._gone.done():
+                closed = await _closed(self._context)
+        if self._gone.done() or not browser.is_connected():
+            raise Lost
         nbytes = self.nbytes + self.gateway.received
         if nbytes > self.limits.nbytes:
             failure = f"more than {self.limits.nbytes:,} bytes were sent"
@@ -147,8 +168,8 @@ class Visit:
             raise Hung(result)
         return result
 
-    async def _context(self, browser: Browser) -> BrowserContext:
-        context = await browser.new_context(
+    async def _new_context(self, browser: Browser) -> BrowserContext:
+        context = self._context = await browser.new_context(
             accept_downloads=False,
             service_workers="block",
             locale="en-US",
@@ -166,7 +187,9 @@ class Visit:
         """The outcome of the work, or the failure that is told from elsewhere in the meantime."""
         task = asyncio.ensure_future(work)
         try:
-            await asyncio.wait({task, self._broken}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task, self._broken, self._gone}, return_when=asyncio.FIRST_COMPLETED)
+            if self._gone.done():
+                raise Lost
             if self._broken.done():
                 raise Failed(self._broken.result())
             html: str = await task
@@ -180,7 +203,8 @@ class Visit:
         if not self._broken.done():
             self._broken.set_result(reason)
 
-    async def _rendered(self, context: BrowserContext) -> str:
+    async def _rendered(self, browser: Browser) -> str:
+        context = await self._new_context(browser)
         page = await context.new_page()
         context.on("page", lambda other: _spawn(other.close()) if other is not page else None)
         page.on("crash", lambda _: self._fail("the page crashed"))
@@ -205,7 +229,7 @@ class Visit:
             await page.goto(self.job.url, wait_until="commit", timeout=1000 * self.limits.seconds)
         except Error as error:
             text = error.message
-            if page.is_closed() or ("Target" in text and "closed" in text):
+            if page.is_closed() or "closed" in text:
                 raise
             if "interrupted by another navigation" in text:
                 return
@@ -220,6 +244,7 @@ class Visit:
 
         loaded: float | None = None
         quiet: float | None = None
+        idle: float | None = None
         loads = self.loads
         while True:
             await asyncio.sleep(_LOOK)
@@ -227,15 +252,19 @@ class Visit:
                 return
             now = time.monotonic()
             if self.loads != loads:
-                loads, loaded, quiet = self.loads, None, None
+                loads, loaded, quiet, idle = self.loads, None, None, None
             left = self.limits.delay if loaded is None else max(0.0, self.limits.delay - (now - loaded))
             try:
-                complete, timers, refresh = await page.evaluate(_STATE, left)
+                state, timers, refresh = await page.evaluate(_STATE, left)
             except Error:
                 if page.is_closed():
                     raise
                 quiet = None  # between two documents
                 continue
+            idle = None if self._under_way else idle or now
+            # A document that is written into and never closed stays "interactive" for ever.
+            stuck = state == "interactive" and idle is not None and now - idle > _STUCK
+            complete = state == "complete" or stuck
             if complete and loaded is None:
                 loaded, left = now, self.limits.delay
             coming = refresh is not None and refresh <= self.limits.delay
@@ -368,4 +397,5 @@ async def _closed(context: BrowserContext) -> bool:
 def _reason(text: str) -> str:
     """What a browser says of a failed load, in its first line and without its call log."""
     line = text.splitlines()[0] if text else "no reason given"
-    return line.removeprefix("Page.goto: ").partition(" at http")[0]
+    call, colon, said = line.partition(": ")
+    return (said if colon and "." in call else line).partition(" at http")[0]
