@@ -262,7 +262,7 @@ def train(labelled: Labelled, groups: str, kind: str, seed: int = 0) -> Classifi
     return Classifier(kind, names, parts, about["idf"], {"groups": groups, "seed": seed} | labelled.summary())
 
 
-def tested(classifier: Classifier, labelled: Labelled) -> dict[str, Any]:
+def measured(classifier: Classifier, labelled: Labelled) -> dict[str, Any]:
     """P, R and F of a classifier on other pairs (Table 5, a held-out half), and its scores."""
     scores, accepted = classifier.classify(labelled.table)
     precision, recall, f = precision_recall_f(accepted, labelled.duplicate)

@@ -102,9 +102,11 @@ def compute(
                     source, {*asked.a, *asked.b}, Needs(body, idf, names), Path(folder, body), workers, progress
                 )
             skipped += len(bodies.skipped)
-            rows = bodies.rows_of(asked.a), bodies.rows_of(asked.b)
+            # The page with the smaller name comes first: a signal has no direction.
+            ordered = [sorted(names_of_pair) for names_of_pair in zip(asked.a, asked.b, strict=True)]
+            rows = tuple(bodies.rows_of([pair[side] for pair in ordered]) for side in (0, 1))
             if body == "fetched":
-                require(np.concatenate(rows), asked.a + asked.b, "pages")
+                require(np.concatenate(rows), [pair[side] for side in (0, 1) for pair in ordered], "pages")
             columns |= _compare(bodies, body, asked, rows, names, workers, progress)
             del bodies  # its file is mapped
     made = [signal for signal in SIGNALS if signal.name in columns]
@@ -187,7 +189,7 @@ def _compare(
     bodies: Bodies,
     body: str,
     asked: _Asked,
-    rows: tuple[Rows, Rows],
+    rows: tuple[Rows, ...],
     names: frozenset[str],
     workers: int,
     progress: Progress,
@@ -289,13 +291,10 @@ def _of_addresses(compare: Callable[[Any, Any], float], urls: list[str | None], 
 
 
 def _of_stored(
-    bodies: Bodies, body: str, asked: _Asked, chosen: Rows, rows: tuple[Rows, Rows], heavy: list[str]
+    bodies: Bodies, body: str, asked: _Asked, chosen: Rows, rows: tuple[Rows, ...], heavy: list[str]
 ) -> dict[str, Numbers]:
     """Signals of a block of pairs that need the bodies, texts or sets themselves."""
-    a, b = rows[0][chosen], rows[1][chosen]
-    # The page with the smaller name comes first: a distance has no direction.
-    turned = np.array([asked.a[at] > asked.b[at] for at in chosen.tolist()])
-    first, second = np.where(turned, b, a), np.where(turned, a, b)
+    first, second = rows[0][chosen], rows[1][chosen]
     pages, places = np.unique(np.concatenate([first, second]), return_inverse=True)
     at_first, at_second = (part.astype(np.uint32) for part in np.split(places, 2))
     made: dict[str, Numbers] = {}
@@ -329,8 +328,9 @@ def snippet_mcd(
     >>> texts = pa.array(["all about red apples", "all about red pears", "nothing of it"], pa.large_string())
     >>> first, second = np.array([0, 0, 2], np.uint32), np.array([0, 1, 2], np.uint32)
     >>> distance = snippet_mcd(texts, first, second, ["red", "red", "red"])
-    >>> distance[0] == 0, 0 < distance[1] < 1, bool(np.isnan(distance[2]))
-    (True, True, True)
+    >>> same, other, unknown = distance.tolist()
+    >>> same == 0, 0 < other < 1, unknown
+    (True, True, nan)
     """
     place: dict[tuple[int, str], int] = {}
     sides = []
