@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PROPTEST_RNG_SEED ?= 2006
 
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-python fuzz lint types reference wheel clean
+.PHONY: demo test test-rust test-python browser fuzz lint types reference wheel clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -35,8 +35,17 @@ test: lint types test-rust test-python
 test-rust: $(VENV)/.installed
 	HTML5LIB_TESTS=$$($(BIN)/python tools/fetch_html5lib_tests.py) cargo test --quiet --workspace --exclude neardup-python
 
-test-python: $(VENV)/.built
+test-python: $(VENV)/.built browser
 	$(BIN)/python -m pytest -q
+
+# A browser for the tests of rendering, where the system has none: Debian's, or a word on how to get one.
+browser:
+	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || command -v google-chrome >/dev/null || \
+	if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-headless-shell >/dev/null; \
+	else \
+	  echo "No Chromium was found, so tests of rendering are skipped. Install one: apt-get install chromium"; \
+	fi
 
 # The property tests of the core and of Python, FUZZ times with cases not seen before.
 FUZZ ?= 20

@@ -25,7 +25,7 @@ _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *
 #: Verbs in the order in which ``--help`` teaches them.
 VERBS = (
     "dedup", "show", "certify", "compare", "tokens", "detectors", "plan", "statistics", "evaluate", "demo",
-    "idf", "signals", "train", "classify", "searcheval", "testing", "completion",
+    "render", "idf", "signals", "train", "classify", "searcheval", "testing", "completion",
 )  # fmt: skip
 
 

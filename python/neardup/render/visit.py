@@ -1,0 +1,371 @@
+"""One page in the browser, from the first request to the written HTML: a context of its own, limits, and an end.
+
+A page is done when its document has loaded, nothing is being asked for, no timer that its scripts set is about to end
+and no refresh is announced, all within the delay that redirects may take; or when that delay is over. Whatever goes
+wrong is told in a few words, and costs this page alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urljoin, urlsplit
+
+from neardup.render.archive import Answer
+from neardup.render.gateway import Gateway
+from neardup.render.graft import TooLarge, whole_page
+from neardup.render.policy import Policy, Refused
+from neardup.render.settings import Job, Limits, Rendered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.async_api import Browser, BrowserContext, Page, Request, Response, Route
+
+#: What is never fetched: it shows nothing that can be compared as text.
+NOT_FETCHED: Final = frozenset(
+    {"image", "media", "font", "texttrack", "eventsource", "ping", "manifest", "cspviolationreport"}
+)
+#: What can be shown as a page.
+_SHOWN: Final = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
+#: Seconds for which nothing has to happen before a page counts as done.
+_QUIET: Final = 0.12
+_LOOK: Final = 0.04
+#: Seconds for the browser to close a page; if it takes longer, it hangs.
+_CLOSING: Final = 5.0
+#: Redirects within an archive that are followed for a script or for data.
+_HOPS: Final = 5
+
+#: Counts timers that were set by the page and not by other timers' timers, and takes away a way round the proxy.
+_WATCH: Final = """(() => {
+  const set = window.setTimeout, clear = window.clearTimeout, waiting = new Map();
+  let depth = 0;
+  window.setTimeout = function (call, delay, ...rest) {
+    const own = depth + 1;
+    const run = typeof call !== "function" ? call : function (...given) {
+      const before = depth;
+      depth = own;
+      try { return call.apply(this, given); } finally { depth = before; }
+    };
+    const number = set.call(window, run, delay, ...rest);
+    if (own <= 4) {
+      waiting.set(number, performance.now() + (Number(delay) || 0));
+      set.call(window, () => waiting.delete(number), (Number(delay) || 0) + 1);
+    }
+    return number;
+  };
+  window.clearTimeout = function (number) { waiting.delete(number); clear.call(window, number); };
+  Object.defineProperty(window, "__pending", {value: (within) => {
+    const limit = performance.now() + within;
+    let count = 0;
+    for (const end of waiting.values()) if (end <= limit) count++;
+    return count;
+  }});
+  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete window[name];
+})();"""
+
+#: Whether the document has loaded, how many timers end within the time left, and in how many seconds it refreshes.
+_STATE: Final = """(left) => {
+  let refresh = null;
+  for (const element of document.querySelectorAll("meta[http-equiv]")) {
+    if (element.httpEquiv.trim().toLowerCase() !== "refresh") continue;
+    const seconds = parseFloat(element.content);
+    if (!Number.isNaN(seconds) && (refresh === null || seconds < refresh)) refresh = seconds;
+  }
+  return [document.readyState === "complete", window.__pending ? window.__pending(1000 * left) : 0, refresh];
+}"""
+
+
+class Failed(Exception):
+    """The page cannot be rendered; the text says why."""
+
+
+class Hung(Exception):
+    """The browser does not close a page any more: it must go. ``result`` is what came of the page."""
+
+    def __init__(self, result: Rendered) -> None:
+        super().__init__(result.url)
+        self.result = result
+
+
+class Visit:
+    """A page being rendered. ``lookup`` answers requests; without it they go through the gateway."""
+
+    def __init__(
+        self,
+        job: Job,
+        limits: Limits,
+        gateway: Gateway,
+        policy: Policy,
+        lookup: Callable[[str], Answer | None] | None,
+        user_agent: str | None,
+    ) -> None:
+        self.job, self.limits, self.gateway, self.policy = job, limits, gateway, policy
+        self.lookup, self.user_agent = lookup, user_agent
+        self.requests = self.nbytes = self.loads = 0
+        #: What was asked of the archive, with what it said; for the cache.
+        self.asked: dict[str, bytes | None] = {}
+        self._under_way: set[Request] = set()
+        self._response: Response | None = None
+        self._since = time.monotonic()
+
+    async def run(self, browser: Browser) -> Rendered:
+        """Renders the page; raises ``Hung``, or playwright's own error if the browser is gone."""
+        started = time.monotonic()
+        self.gateway.begin(self.limits.nbytes)
+        self._broken: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        html, failure, closed = "", None, True
+        context: BrowserContext | None = None
+        try:
+            self.policy.check_url(self.job.url)
+            async with asyncio.timeout(self.limits.seconds):
+                context = await self._context(browser)
+                html = await self._first(self._rendered(context))
+        except TimeoutError:
+            failure = f"not done after {self.limits.seconds:g} seconds"
+        except Refused as refused:
+            failure = f"refused: {refused}"
+        except Failed as failed:
+            failure = str(failed)
+        except TooLarge:
+            failure = f"longer than {self.limits.characters:,} characters"
+        finally:
+            if context is not None:
+                closed = await _closed(context)
+        nbytes = self.nbytes + self.gateway.received
+        if nbytes > self.limits.nbytes:
+            failure = f"more than {self.limits.nbytes:,} bytes were sent"
+        status = self._response.status if self._response else None
+        final = self._response.url if self._response and self._response.url != self.job.url else None
+        result = Rendered(
+            self.job.id, self.job.url, "" if failure else html, status, final, max(0, self.loads - 1), self.requests,
+            nbytes, round(time.monotonic() - started, 3), failure,
+        )  # fmt: skip
+        if not closed:
+            raise Hung(result)
+        return result
+
+    async def _context(self, browser: Browser) -> BrowserContext:
+        context = await browser.new_context(
+            accept_downloads=False,
+            service_workers="block",
+            locale="en-US",
+            timezone_id="UTC",
+            viewport={"width": 1280, "height": 1024},
+            user_agent=self.user_agent,
+            proxy={"server": self.gateway.address, "bypass": "<-loopback>"},
+        )
+        await context.add_init_script(_WATCH)
+        await context.route("**/*", self._route)
+        await context.route_web_socket("**/*", lambda socket: socket.close())
+        return context
+
+    async def _first(self, work: Any) -> str:
+        """The outcome of the work, or the failure that is told from elsewhere in the meantime."""
+        task = asyncio.ensure_future(work)
+        try:
+            await asyncio.wait({task, self._broken}, return_when=asyncio.FIRST_COMPLETED)
+            if self._broken.done():
+                raise Failed(self._broken.result())
+            html: str = await task
+            return html
+        finally:
+            task.cancel()
+            with suppress(BaseException):
+                await task
+
+    def _fail(self, reason: str) -> None:
+        if not self._broken.done():
+            self._broken.set_result(reason)
+
+    async def _rendered(self, context: BrowserContext) -> str:
+        page = await context.new_page()
+        context.on("page", lambda other: _spawn(other.close()) if other is not page else None)
+        page.on("crash", lambda _: self._fail("the page crashed"))
+        page.on("dialog", lambda dialog: _spawn(dialog.dismiss()))
+        page.on("request", self._on_request)
+        page.on("response", self._on_response)
+        page.on("requestfinished", lambda request: self._under_way.discard(request))
+        page.on("requestfailed", lambda request: self._under_way.discard(request))
+        page.on("download", lambda download: _spawn(download.cancel()))
+        self._page = page
+        await self._go(page)
+        await self._settle(page)
+        self._check_outcome(page)
+        html = await whole_page(page.main_frame, self.limits.characters)
+        # A string of JavaScript may hold halves of characters, which no encoding can.
+        return html.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+    async def _go(self, page: Page) -> None:
+        from playwright.async_api import Error
+
+        try:
+            await page.goto(self.job.url, wait_until="commit", timeout=1000 * self.limits.seconds)
+        except Error as error:
+            text = error.message
+            if page.is_closed() or ("Target" in text and "closed" in text):
+                raise
+            if "interrupted by another navigation" in text:
+                return
+            if "Download is starting" in text:
+                raise Failed("a download, not a page") from None
+            self._check_refused(self.job.url)
+            raise Failed(f"could not be loaded: {_reason(text)}") from None
+
+    async def _settle(self, page: Page) -> None:
+        """Waits until nothing more is to be expected of the page."""
+        from playwright.async_api import Error
+
+        loaded: float | None = None
+        quiet: float | None = None
+        loads = self.loads
+        while True:
+            await asyncio.sleep(_LOOK)
+            if self.gateway.overflowed:
+                return
+            now = time.monotonic()
+            if self.loads != loads:
+                loads, loaded, quiet = self.loads, None, None
+            left = self.limits.delay if loaded is None else max(0.0, self.limits.delay - (now - loaded))
+            try:
+                complete, timers, refresh = await page.evaluate(_STATE, left)
+            except Error:
+                if page.is_closed():
+                    raise
+                quiet = None  # between two documents
+                continue
+            if complete and loaded is None:
+                loaded, left = now, self.limits.delay
+            coming = refresh is not None and refresh <= self.limits.delay
+            announced = coming and loaded is not None and now - loaded < refresh + 1
+            if not complete or announced or ((timers or self._under_way) and left > 0):
+                quiet = None
+            elif quiet is None:
+                quiet = now
+            elif now - quiet >= _QUIET or left <= 0:
+                return
+
+    def _check_outcome(self, page: Page) -> None:
+        """Fails unless what is shown is a page that a server meant to show."""
+        response = self._response
+        self._check_refused(response.url if response is not None else page.url)
+        if response is None:
+            return
+        if response.status >= 400:
+            raise Failed(f"answered with status {response.status}")
+        kind = response.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
+        if kind and kind not in _SHOWN:
+            raise Failed(f"not a page but {kind}")
+        if page.url.startswith("chrome-error:"):
+            raise Failed("could not be loaded")
+
+    def _check_refused(self, url: str) -> None:
+        host = urlsplit(url).hostname or ""
+        if self.lookup is None and host in self.gateway.refused:
+            reason = self.gateway.refused[host]
+            raise Failed(f"{host} {reason}" if reason.startswith("could") else f"refused: {reason}")
+
+    def _on_request(self, request: Request) -> None:
+        if request.resource_type not in NOT_FETCHED:
+            self._under_way.add(request)
+        with suppress(Exception):  # a request of a worker has no frame
+            if request.is_navigation_request() and request.frame is self._page.main_frame:
+                self.loads += 1
+                self._under_way = {request}
+                if self.loads > self.limits.redirects + 1:
+                    self._fail(f"sent elsewhere more than {self.limits.redirects} times")
+
+    def _on_response(self, response: Response) -> None:
+        with suppress(Exception):
+            if response.request.is_navigation_request() and response.frame is self._page.main_frame:
+                self._response = response
+
+    async def _route(self, route: Route) -> None:
+        request = route.request
+        fetched = request.resource_type not in NOT_FETCHED
+        self.requests += fetched
+        try:
+            if not fetched or urlsplit(request.url).scheme not in ("http", "https"):
+                await route.abort("blockedbyclient")
+            elif self.requests > self.limits.requests:
+                self._fail(f"asked for more than {self.limits.requests} things")
+                await route.abort("blockedbyclient")
+            elif self.lookup is None:
+                await route.continue_()
+            else:
+                await self._fulfil(route, request)
+        except Exception:
+            # The page may be gone by now; if it is not, it is not to wait for an answer that never comes.
+            with suppress(Exception):
+                await route.abort()
+
+    async def _fulfil(self, route: Route, request: Request) -> None:
+        """Answers from what is stored. Nothing is sent anywhere, whether there is an answer or not."""
+        document = request.resource_type == "document"
+        answer, url = self._stored(request.url, document), request.url
+        for _ in range(_HOPS):
+            if document or answer is None or answer.location is None:
+                break
+            url = urljoin(url, answer.location)
+            answer = self._stored(url, False)
+        if answer is None:
+            with suppress(Exception):
+                if request.is_navigation_request() and request.frame is self._page.main_frame:
+                    self._fail("not in the archive")
+            await route.abort("addressunreachable")
+            return
+        self.nbytes += len(answer.body)
+        if self.nbytes > self.limits.nbytes:
+            self._fail(f"more than {self.limits.nbytes:,} bytes were sent")
+            await route.abort("blockedbyclient")
+        elif document and answer.location is not None:
+            # The browser asks for the target of a redirect without asking us first; a page that leads there does not.
+            target = urljoin(url, answer.location).replace("&", "&amp;").replace('"', "&quot;")
+            body = f'<meta http-equiv="refresh" content="0; url={target}">'
+            await route.fulfill(status=200, content_type="text/html; charset=utf-8", body=body)
+        else:
+            await route.fulfill(status=answer.status, headers=answer.fields, body=answer.body)
+
+    def _stored(self, url: str, document: bool) -> Answer | None:
+        job = self.job
+        if document and job.content is not None and url == job.url:
+            return Answer(200, {"content-type": job.media_type}, job.content)
+        answer = self.lookup(url) if self.lookup is not None else None
+        self.asked[url] = None if answer is None else answer.body
+        return answer
+
+
+def _spawn(work: Any) -> None:
+    """Starts what nobody waits for, and whose failure nobody minds."""
+
+    async def quietly() -> None:
+        with suppress(Exception):
+            await work
+
+    task = asyncio.ensure_future(quietly())
+    _BACKGROUND.add(task)
+    task.add_done_callback(_BACKGROUND.discard)
+
+
+#: Tasks that would otherwise be forgotten before they are done.
+_BACKGROUND: Final[set[asyncio.Future[None]]] = set()
+
+
+async def _closed(context: BrowserContext) -> bool:
+    """Closes a context; False if the browser does not."""
+    try:
+        async with asyncio.timeout(_CLOSING):
+            await context.close()
+    except TimeoutError:
+        return False
+    except Exception:  # the browser is gone, and the context with it
+        return True
+    return True
+
+
+def _reason(text: str) -> str:
+    """What a browser says of a failed load, in its first line and without its call log."""
+    line = text.splitlines()[0] if text else "no reason given"
+    return line.removeprefix("Page.goto: ").partition(" at http")[0]
