@@ -211,6 +211,10 @@ def test_a_missing_rendered_body_gives_nulls(web_pages: list[dict[str, Any]]) ->
     a, b = web_pages[0]["id"], web_pages[1]["id"]
     table = compute([(a, b), (a, a)], web_pages[:2], rendered=[web_pages[0]], signals="F+R")
     assert table["rendered_mcd"].to_pylist() == [None, 0.0]
+    failed = [web_pages[0], {"id": b, "html": ""}]
+    assert compute([(a, b), (a, a)], web_pages[:2], rendered=failed, signals="F+R").equals(table)
+    for nothing in ([], [{"id": "other", "html": "x"}]):
+        assert compute([(a, b)], web_pages[:2], rendered=nothing, signals="F+R")["rendered_mcd"].to_pylist() == [None]
     assert table["fetched_mcd"].null_count == 0
 
 

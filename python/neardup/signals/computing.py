@@ -105,7 +105,10 @@ def compute(
             # The page with the smaller name comes first: a signal has no direction.
             ordered = [sorted(names_of_pair) for names_of_pair in zip(asked.a, asked.b, strict=True)]
             rows = tuple(bodies.rows_of([pair[side] for pair in ordered]) for side in (0, 1))
-            if body == "fetched":
+            if body == "rendered":
+                # A page that would not render has a row without HTML: it is missing, not empty.
+                rows = tuple(np.where(_is_empty(bodies, side), -1, side) for side in rows)
+            else:
                 require(np.concatenate(rows), [pair[side] for side in (0, 1) for pair in ordered], "pages")
             columns |= _compare(bodies, body, asked, rows, names, workers, progress)
             del bodies  # its file is mapped
@@ -141,6 +144,14 @@ def told(table: pa.Table, where: str = "") -> dict[str, Any]:
         raise InputError("not a table of signals", where=where or None, hint="neardup signals makes one")
     about: dict[str, Any] = json.loads(metadata)
     return about
+
+
+def _is_empty(bodies: Bodies, rows: Rows) -> npt.NDArray[np.bool_]:
+    """Whether each row is missing, or a page without any content."""
+    if not len(bodies):
+        return np.ones(len(rows), bool)
+    empty: npt.NDArray[np.bool_] = (rows < 0) | (bodies.fixed["length"][rows] == 0)
+    return empty
 
 
 def _open(pages: Pages) -> Source:
