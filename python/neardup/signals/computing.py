@@ -225,9 +225,9 @@ def _compare(
 
     progress.begin(f"comparing {body}", count, "pairs")
     try:
-        for chosen, values in in_order(blocks(pair_bytes, _BLOCK_BYTES, _BLOCK_PAIRS), work, workers):
+        for chosen, made in in_order(blocks(pair_bytes, _BLOCK_BYTES, _BLOCK_PAIRS), work, workers):
             for name in heavy:
-                found[name][chosen] = values[name]
+                found[name][chosen] = made[name]
             progress.advance(len(chosen), len(chosen))
     finally:
         progress.end()
