@@ -131,7 +131,11 @@ def page(
     ]
     for name, (summary, told) in reals.items():
         title, words = REALS[name]
-        parts += [f"### {title}", words, f"{summary['pairs']:,} pairs, {summary['share']:.0%} of them duplicates."]
+        parts += [
+            f"### {title}",
+            words,
+            f"{summary['pairs']:,} pairs, drawn at random, {summary['share']:.0%} of them duplicates; three seeds.",
+        ]
         for heading, table in reversed(list(told.items())):
             parts += [f"**{heading.split(': ')[1].capitalize()}**", table]
     if not reals:
