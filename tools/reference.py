@@ -29,6 +29,7 @@ from neardup.graph.clusters import CLUSTERS
 from neardup.graph.keep import POLICIES
 from neardup.job import find_duplicates
 from neardup.page import PAGES as PAGES_IN
+from neardup.signals.catalogue import GROUPS, SIGNALS
 from neardup.sinks.decisions import ADDED
 from neardup.sources import Fields
 from neardup.sources.expand import COMPRESSIONS, FORMATS
@@ -306,6 +307,20 @@ def studies() -> str:
 # Settings ------------------------------------------------------------------------------------------------------------
 
 
+def signals() -> str:
+    """Every signal of a pair, group by group."""
+    parts = [
+        "# Signals",
+        "What `neardup signals` computes of a pair: a column each, null where it cannot be told. "
+        "[The explanation](../explanation/many-signals.md) says why these. A version is raised when values change.",
+    ]
+    for group, words in GROUPS.items():
+        parts.append(f"## {group}: {words}")
+        rows = [(code(one.name), one.formula, one.cost, str(one.version)) for one in SIGNALS if one.group == group]
+        parts.append(table(("signal", "what it is", "cost of a pair", "version"), rows))
+    return "\n\n".join(parts)
+
+
 def settings_table(kind: type, words: Mapping[str, tuple[str, str]]) -> str:
     described(kind.__name__, [field.name for field in dataclasses.fields(kind)], words)
     made = kind()
@@ -358,6 +373,7 @@ PAGES: Final = {
     "result.md": results,
     "settings.md": settings,
     "study.md": studies,
+    "signals.md": signals,
 }
 
 

@@ -8,7 +8,7 @@ import click
 from rich.text import Text
 
 from neardup.cli.printable import printable
-from neardup.cli.summary import grid, page
+from neardup.cli.summary import grid, page, titled
 
 #: Lines of a classifier that are printed; its file has all of them.
 _MOST_LINES = 40
@@ -28,17 +28,14 @@ def print_training(classifier: Any, told: dict[str, Any], out: str, options: dic
             console.print(f"  left out: {count:,} {what}")
     if "cross-validation" in told:
         row = told["cross-validation"]
-        table = grid(
-            f"\n{options['folds']}-fold cross-validation by query, median F of {options['seeds']}: {row['signals']}",
-            *((name, "right") for name in ("P", "R", "F", "quartiles of F")),
-            ("learner", "left"),
-        )
+        title = f"{options['folds']}-fold cross-validation by query, median F of {options['seeds']}: {row['signals']}"
+        table = grid(None, *((name, "right") for name in ("P", "R", "F", "quartiles of F")), ("learner", "left"))
         for kind, words in _LEARNERS.items():
             if kind in row:
                 found = row[kind]
                 numbers = (f"{found[name]:.1f}" for name in ("P", "R", "F"))
                 table.add_row(*numbers, f"{found['low']:.1f}–{found['high']:.1f}", words)
-        console.print(table)
+        console.print(titled(title, table))
     console.print(Text(f"\nTrained on all pairs: {_LEARNERS[classifier.kind]}", style="bold"))
     lines = classifier.text().splitlines()
     for line in lines[:_MOST_LINES]:
@@ -69,6 +66,9 @@ def print_searches(report: dict[str, Any], out: str | None) -> None:
             values = (f"{row[way]:.3f}" for way in ("every", "once", "shared", "shared once"))
             table.add_row(*values, f"{row['undue credit']:+.3f}", _p(row["p"]), str(row["queries"]), Text(row["run"]))
         console.print(table)
+        most = max(told["runs"], key=lambda row: row["undue credit"])
+        if most["undue credit"] > 0:
+            console.print(f"  {printable(most['run'])} profits most from repeats")
         before, after = told["order"]["every"], told["order"]["shared once"]
         if len(before) > 1:
             verdict = "the same" if before == after else "another"

@@ -9,9 +9,10 @@ signals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -170,13 +171,24 @@ def _row(what: str, found: dict[str, dict[str, Any]]) -> dict[str, Any]:
     return row
 
 
+class Run(Protocol):
+    """Runs experiments, as ``map`` does: one after another, or in several processes."""
+
+    def __call__(self, work: Callable[[str], dict[str, Any]], items: Sequence[str], /) -> Iterable[dict[str, Any]]: ...
+
+
 @dataclass(frozen=True)
 class Effort:
-    """How much is trained."""
+    """How much is trained, and how."""
 
     folds: int = FOLDS
     seeds: int = SEEDS
     kinds: Sequence[str] = (*PAPER, "boosting")
+    run: Run = map
+
+    def of_paper(self) -> Effort:
+        """With the paper's two learners only."""
+        return replace(self, kinds=PAPER)
 
 
 def experiment(labelled: Labelled, groups: str, effort: Effort = Effort(), only: Flags | None = None) -> dict[str, Any]:  # noqa: B008
@@ -189,31 +201,43 @@ def experiment(labelled: Labelled, groups: str, effort: Effort = Effort(), only:
     return _row(groups, found) | {"runs": found}
 
 
+def experiments(labelled: Labelled, sums: Sequence[str], effort: Effort) -> list[dict[str, Any]]:
+    """A row for each sum of groups."""
+    return list(effort.run(partial(_one, labelled, replace(effort, run=map)), sums))
+
+
+def _one(labelled: Labelled, effort: Effort, groups: str) -> dict[str, Any]:
+    return experiment(labelled, groups, effort)
+
+
+def _alone(labelled: Labelled, effort: Effort, name: str) -> dict[str, Any]:
+    return experiment(labelled, name, effort, np.asarray(labelled.table.column(name).combine_chunks().is_valid()))
+
+
 def table_2(labelled: Labelled, effort: Effort) -> list[dict[str, Any]]:
     """Each signal alone, over the pairs for which it is there; best first."""
-    alone = Effort(effort.folds, effort.seeds, PAPER)
-    rows = []
+    names = []
     for name in by_name():
-        if name not in labelled.table.column_names:
-            continue
-        there = np.asarray(labelled.table.column(name).combine_chunks().is_valid())
-        if labelled.duplicate[there].any() and len(np.unique(labelled.query[there])) > 1:
-            rows.append(experiment(labelled, name, alone, there))
+        if name in labelled.table.column_names:
+            there = np.asarray(labelled.table.column(name).combine_chunks().is_valid())
+            if labelled.duplicate[there].any() and len(np.unique(labelled.query[there])) > 1:
+                names.append(name)
+    rows = effort.run(partial(_alone, labelled, replace(effort.of_paper(), run=map)), names)
     return sorted(rows, key=lambda row: -(row["F"] or 0.0))
 
 
 def table_3(labelled: Labelled, effort: Effort, sums: Sequence[str] = SUMS) -> list[dict[str, Any]]:
     """Similarity hash and tf-idf distance alone, then the sums of groups, over all pairs."""
-    single = [name for name in ("fetched_simhash_distance", "fetched_tfidf_distance")
-              if name in labelled.table.column_names]  # fmt: skip
-    return [experiment(labelled, what, effort) for what in (*single, *possible(labelled, sums))]
+    single = ("fetched_simhash_distance", "fetched_tfidf_distance")
+    there = [name for name in single if name in labelled.table.column_names]
+    return experiments(labelled, [*there, *possible(labelled, sums)], effort)
 
 
 def table_4(labelled: Labelled, effort: Effort, sums: Sequence[str] = SUMS) -> list[dict[str, Any]]:
     """Each sum of groups with snippets of fetched bodies added; beside the same row of Table 3."""
     if "fetched_snippet_mcd" not in labelled.table.column_names:
         return []
-    return [experiment(labelled, f"{what}+FS", effort) for what in possible(labelled, sums)]
+    return experiments(labelled, [f"{what}+FS" for what in possible(labelled, sums)], effort.of_paper())
 
 
 def possible(labelled: Labelled, sums: Sequence[str]) -> list[str]:
@@ -231,14 +255,11 @@ def figure_3(labelled: Labelled, effort: Effort, *, without_mcd: bool = False) -
     dear = {"fetched_mcd", "rendered_mcd"} if without_mcd else set()
     paper = [signal for signal in there if signal.group in ("F", "L", "R", "RS") and signal.name not in dear]
     paper.sort(key=lambda signal: signal.rank)
-    rows, added = [], []
-    for signal in paper:
-        added.append(signal.name)
-        # Same domain and same title alone say next to nothing: the paper adds them together.
-        if signal.name != "same_domain":
-            rows.append(experiment(labelled, "+".join(added), Effort(effort.folds, effort.seeds, PAPER)) | {
-                "added": signal.name})  # fmt: skip
-    return rows
+    names = [signal.name for signal in paper]
+    # Same domain and same title alone say next to nothing: the paper adds them together.
+    first = 2 if names[:1] == ["same_domain"] else 1
+    rows = experiments(labelled, ["+".join(names[:end]) for end in range(first, len(names) + 1)], effort.of_paper())
+    return [row | {"added": name} for row, name in zip(rows, names[first - 1 :], strict=True)]
 
 
 def precision_recall(scores: Numbers, duplicate: Flags) -> tuple[list[float], list[float]]:
@@ -262,7 +283,7 @@ def train(labelled: Labelled, groups: str, kind: str, seed: int = 0) -> Classifi
     return Classifier(kind, names, parts, about["idf"], {"groups": groups, "seed": seed} | labelled.summary())
 
 
-def tested(classifier: Classifier, labelled: Labelled) -> dict[str, Any]:
+def measured(classifier: Classifier, labelled: Labelled) -> dict[str, Any]:
     """P, R and F of a classifier on other pairs (Table 5, a held-out half), and its scores."""
     scores, accepted = classifier.classify(labelled.table)
     precision, recall, f = precision_recall_f(accepted, labelled.duplicate)

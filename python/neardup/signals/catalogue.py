@@ -62,11 +62,11 @@ def _of_body(body: str) -> list[Signal]:
                "L the longer list; null if both are empty", "10,000 comparisons", late + 5),
         Signal(f"{body}_mcd", paper,
                "max(|c(AB)−c(AA)|, |c(AB)−c(BB)|) / max(c(AA), c(BB)), c = gzip -9 size; null if a body is longer than "
-               "gzip sees (32,506 bytes)", "one compression of both bodies, ~20 MB/s", late + 6),
+               "gzip sees (32,506 bytes)", "one compression of both bodies", late + 6),
         Signal(f"{body}_snippet_mcd", snippets, "mcd of the visible text around the query's words; null without query, "
                "or if neither page has one of its words", "one compression of both snippets", late + 7),
         Signal(f"{body}_wide_mcd", ours, "mcd with zstd, whose window is as long as both bodies; null beyond 8 MiB",
-               "one compression of both bodies, ~60 MB/s", late + 8),
+               "one compression of both bodies", late + 8),
         Signal(f"{body}_main_jaccard", ours, "Jaccard similarity of the 3-term shingles of the main contents",
                "one merge of two sets", late + 9),
         Signal(f"{body}_b_similarity", ours, "how many of Alg. B's 6 supershingles agree", "48 bytes a page",

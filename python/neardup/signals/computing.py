@@ -102,9 +102,14 @@ def compute(
                     source, {*asked.a, *asked.b}, Needs(body, idf, names), Path(folder, body), workers, progress
                 )
             skipped += len(bodies.skipped)
-            rows = bodies.rows_of(asked.a), bodies.rows_of(asked.b)
-            if body == "fetched":
-                require(np.concatenate(rows), asked.a + asked.b, "pages")
+            # The page with the smaller name comes first: a signal has no direction.
+            ordered = [sorted(names_of_pair) for names_of_pair in zip(asked.a, asked.b, strict=True)]
+            rows = tuple(bodies.rows_of([pair[side] for pair in ordered]) for side in (0, 1))
+            if body == "rendered":
+                # A page that would not render has a row without HTML: it is missing, not empty.
+                rows = tuple(np.where(_is_empty(bodies, side), -1, side) for side in rows)
+            else:
+                require(np.concatenate(rows), [pair[side] for side in (0, 1) for pair in ordered], "pages")
             columns |= _compare(bodies, body, asked, rows, names, workers, progress)
             del bodies  # its file is mapped
     made = [signal for signal in SIGNALS if signal.name in columns]
@@ -139,6 +144,14 @@ def told(table: pa.Table, where: str = "") -> dict[str, Any]:
         raise InputError("not a table of signals", where=where or None, hint="neardup signals makes one")
     about: dict[str, Any] = json.loads(metadata)
     return about
+
+
+def _is_empty(bodies: Bodies, rows: Rows) -> npt.NDArray[np.bool_]:
+    """Whether each row is missing, or a page without any content."""
+    if not len(bodies):
+        return np.ones(len(rows), bool)
+    empty: npt.NDArray[np.bool_] = (rows < 0) | (bodies.fixed["length"][rows] == 0)
+    return empty
 
 
 def _open(pages: Pages) -> Source:
@@ -187,7 +200,7 @@ def _compare(
     bodies: Bodies,
     body: str,
     asked: _Asked,
-    rows: tuple[Rows, Rows],
+    rows: tuple[Rows, ...],
     names: frozenset[str],
     workers: int,
     progress: Progress,
@@ -212,9 +225,9 @@ def _compare(
 
     progress.begin(f"comparing {body}", count, "pairs")
     try:
-        for chosen, values in in_order(blocks(pair_bytes, _BLOCK_BYTES, _BLOCK_PAIRS), work, workers):
+        for chosen, made in in_order(blocks(pair_bytes, _BLOCK_BYTES, _BLOCK_PAIRS), work, workers):
             for name in heavy:
-                found[name][chosen] = values[name]
+                found[name][chosen] = made[name]
             progress.advance(len(chosen), len(chosen))
     finally:
         progress.end()
@@ -289,13 +302,10 @@ def _of_addresses(compare: Callable[[Any, Any], float], urls: list[str | None], 
 
 
 def _of_stored(
-    bodies: Bodies, body: str, asked: _Asked, chosen: Rows, rows: tuple[Rows, Rows], heavy: list[str]
+    bodies: Bodies, body: str, asked: _Asked, chosen: Rows, rows: tuple[Rows, ...], heavy: list[str]
 ) -> dict[str, Numbers]:
     """Signals of a block of pairs that need the bodies, texts or sets themselves."""
-    a, b = rows[0][chosen], rows[1][chosen]
-    # The page with the smaller name comes first: a distance has no direction.
-    turned = np.array([asked.a[at] > asked.b[at] for at in chosen.tolist()])
-    first, second = np.where(turned, b, a), np.where(turned, a, b)
+    first, second = rows[0][chosen], rows[1][chosen]
     pages, places = np.unique(np.concatenate([first, second]), return_inverse=True)
     at_first, at_second = (part.astype(np.uint32) for part in np.split(places, 2))
     made: dict[str, Numbers] = {}
@@ -329,8 +339,9 @@ def snippet_mcd(
     >>> texts = pa.array(["all about red apples", "all about red pears", "nothing of it"], pa.large_string())
     >>> first, second = np.array([0, 0, 2], np.uint32), np.array([0, 1, 2], np.uint32)
     >>> distance = snippet_mcd(texts, first, second, ["red", "red", "red"])
-    >>> distance[0] == 0, 0 < distance[1] < 1, bool(np.isnan(distance[2]))
-    (True, True, True)
+    >>> same, other, unknown = distance.tolist()
+    >>> same == 0, 0 < other < 1, unknown
+    (True, True, nan)
     """
     place: dict[tuple[int, str], int] = {}
     sides = []

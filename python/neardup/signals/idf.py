@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import parse
@@ -21,7 +22,7 @@ from neardup.engines import Progress, Settings, Silent
 from neardup.engines.collect import collect
 from neardup.engines.first_pass import count
 from neardup.errors import FormatError, InputError
-from neardup.fingerprints import CollectionStatistics
+from neardup.fingerprints import CollectionStatistics, ShingleSet
 from neardup.sources import Source
 from neardup.text import Reading
 
@@ -41,9 +42,10 @@ class Idf:
         >>> round(float(Idf.of({5: 2}, pages=4).weights(np.array([5], np.uint64))[0]), 3)
         0.693
         """
-        tokens = np.array(sorted(frequencies), np.uint64)
-        counts = np.array([frequencies[token] for token in sorted(frequencies)], np.uint32)
-        return Idf(CollectionStatistics(pages, "fold", {_LENGTH: (tokens, counts)}))
+        chunks = _chunks(np.array(list(frequencies), np.uint64))
+        order = np.argsort(chunks)
+        counts = np.array(list(frequencies.values()), np.uint32)[order]
+        return Idf(CollectionStatistics(pages, "fold", {_LENGTH: (chunks[order], counts)}))
 
     @property
     def pages(self) -> int:
@@ -66,7 +68,7 @@ class Idf:
 
     def weights(self, tokens: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
         """ln(N / df) of each token."""
-        frequency = self._table.look_up(np.ascontiguousarray(tokens), 1)
+        frequency = self._table.look_up(_chunks(tokens), 1)
         weights: npt.NDArray[np.float64] = np.log(max(self.pages, 1) / np.maximum(frequency, 1))
         return np.maximum(weights, 0.0)
 
@@ -87,6 +89,12 @@ class Idf:
                 hint="build it without --token-hash",
             )
         return Idf(loaded)
+
+
+def _chunks(tokens: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The chunk of one token that each token is: statistics are of chunks, which are hashed once more."""
+    lists = pa.LargeListArray.from_arrays(np.arange(len(tokens) + 1, dtype=np.int64), pa.array(tokens, pa.uint64()))
+    return np.ascontiguousarray(np.asarray(ShingleSet(_LENGTH).compute(lists).flatten(), np.uint64))
 
 
 def build_idf(source: Source, *, threads: int = 0, progress: Progress | None = None) -> Idf:

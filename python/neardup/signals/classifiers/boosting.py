@@ -88,6 +88,8 @@ def learn_boosting(values: Numbers, labels: npt.NDArray[np.bool_], seed: int) ->
         max_iter=100, max_leaf_nodes=15, min_samples_leaf=5, l2_regularization=1.0, early_stopping=False,
         random_state=seed,
     )  # fmt: skip
+    # A signal that is always missing has no bins; as a constant it is never asked.
+    values = np.where(np.isnan(values).all(axis=0), 0.0, values)
     # So few pairs are not worth sharing out: threads would mostly wait for each other.
     with threadpool_limits(1):
         fitted = learner.fit(values, labels.astype(int))

@@ -1,0 +1,265 @@
+"""Writes docs/many-signals.md: the tables of Huffman et al. 2007 on a generated web and on real pages, by one command.
+
+    python tools/many_signals.py [DATA]            DATA (or NEARDUP_DATA): the folder with the real pages
+    python tools/many_signals.py DATA --work DIR   keep what was computed there, and take what is there already
+
+The generated web has two halves, of other seeds and other templates: what is learned on the first is tested on the
+second. All its pages are rendered by a real browser (``neardup render``), from an archive; as root give --no-sandbox.
+Real pages that are missing are told, and their part left out. Plots go to docs/many-signals/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import many_signals_texts as texts
+import numpy as np
+import pyarrow as pa
+
+from neardup.evaluation.judged import Judged, Labels, read_judged
+from neardup.evaluation.many_signals import PAPER, SUMS, Effort, Labelled, experiments, measured, table_2, train
+from neardup.evaluation.many_signals_report import improves, markdown, read_signals, tables, write_figures
+from neardup.evaluation.searches import WAYS, evaluate_searches, groups_of
+from neardup.evaluation.trec import read_qrels, read_run
+
+ROOT: Final = Path(__file__).parent.parent
+PAGE: Final = ROOT / "docs" / "many-signals.md"
+PLOTS: Final = ROOT / "docs" / "many-signals"
+NOTE: Final = "<!-- Written by tools/many_signals.py from what it measured; do not edit. -->"
+KINDS: Final = (*PAPER, "boosting")
+#: Seed and templates of the two halves.
+HALVES: Final = {"train": ("1", "classic"), "test": ("2", "modern")}
+#: Pairs of each set of real pages that are taken, of more than ten thousand, and seeds: long pages take their time.
+REAL_PAIRS: Final = 3000
+REAL_SEEDS: Final = 3
+
+
+class Workshop:
+    """Runs commands, each once, and holds what they wrote."""
+
+    def __init__(self, work: Path, queries: Sequence[int], sandbox: bool) -> None:
+        self.work, self.queries, self.sandbox = work, queries, sandbox
+
+    def neardup(self, made: str, *command: str | Path) -> Path:
+        """The file or folder that ``neardup COMMAND --out WORK/MADE`` writes."""
+        out = self.work / made
+        if not out.exists():
+            print("neardup", *command, file=sys.stderr)
+            program = Path(sys.executable).with_name("neardup")
+            subprocess.run([program, *command, "--out", out], check=True, stdout=subprocess.DEVNULL)
+        return out
+
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """What ``make`` gives, computed once."""
+        path = self.work / f"{name}.kept"
+        if not path.exists():
+            path.write_bytes(pickle.dumps(make()))
+        return pickle.loads(path.read_bytes())
+
+    def half(self, name: str) -> Labelled:
+        """A half of the generated web: made, rendered, its signals computed."""
+        (seed, templates), queries = HALVES[name], str(self.queries[list(HALVES).index(name)])
+        web = self.neardup(name, "testing", "web", "--queries", queries, "--seed", seed, "--templates", templates)
+        pages = web / "pages.jsonl.gz"
+        free = [] if self.sandbox else ["--no-sandbox"]
+        rendered = self.neardup(
+            f"{name}.rendered.jsonl.gz", "render", pages, "--archive", web / "web.warc.gz", "--quiet", *free
+        )
+        # The table is of the first half: the second is not to be known beforehand.
+        first = self.work / "train"
+        idf = self.neardup("train.idf", "idf", "build", first / "pages.jsonl.gz", self.work / "train.rendered.jsonl.gz")
+        signals = self.neardup(
+            f"{name}.parquet", "signals", "--pages", pages, "--rendered", rendered, "--pairs", web / "pairs.csv",
+            "--query-field", "query_text", "--idf", idf, "--quiet",
+        )  # fmt: skip
+        return Labelled.of(read_signals(signals), read_judged(web / "pairs.csv"))
+
+
+def held_out(train_half: Labelled, test_half: Labelled) -> list[dict[str, Any]]:
+    """Each sum of groups, learned on all of the first half and tested on the second."""
+    rows = []
+    for groups in SUMS:
+        found = {kind: measured(train(train_half, groups, kind), test_half) for kind in KINDS}
+        row: dict[str, Any] = {"signals": groups}
+        row |= {kind: {name: round(100 * told[name], 1) for name in "PRF"} for kind, told in found.items()}
+        row["F"] = round(sum(row[kind]["F"] for kind in PAPER) / 2, 1)
+        rows.append(row)
+    return rows
+
+
+def transfer(web: Path, train_half: Labelled, test_half: Labelled, test_web: Path) -> list[dict[str, Any]]:
+    """Learned on the English queries of the first half, tested on each language of the second (Table 5)."""
+    english = of_language(train_half, web, "en")
+    rows = []
+    for language in sorted({row["language"] for row in pairs_rows(test_web)}):
+        other = of_language(test_half, test_web, language)
+        row: dict[str, Any] = {"language": language, "pairs": len(other), "duplicates": int(other.duplicate.sum())}
+        for kind in KINDS:
+            found = measured(train(english, "F+R+RS", kind), other)
+            row[kind] = {name: round(100 * found[name], 1) for name in "PRF"}
+        row["F"] = round(sum(row[kind]["F"] for kind in PAPER) / 2, 1)
+        rows.append(row)
+    return rows
+
+
+def pairs_rows(web: Path) -> list[dict[str, str]]:
+    with open(web / "pairs.csv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def of_language(half: Labelled, web: Path, language: str) -> Labelled:
+    wanted = {(row["a"], row["b"]) for row in pairs_rows(web) if row["language"] == language}
+    names = zip(half.table["a"].to_pylist(), half.table["b"].to_pylist(), strict=True)
+    kept = np.array([pair in wanted for pair in names])
+    query = np.unique(half.query[kept], return_inverse=True)[1]
+    return Labelled(half.table.filter(pa.array(kept)), half.duplicate[kept], query, {})
+
+
+def searches(workshop: Workshop, train_half: Labelled, test_half: Labelled) -> list[dict[str, Any]]:
+    """nDCG@10 of the engines of the second half, by who says what repeats what."""
+    web = workshop.work / "test"
+    runs = [read_run(path) for path in sorted((web / "runs").iterdir())]
+    grades = read_qrels(web / "qrels.txt")
+    query_of = {(row["a"], row["b"]): row["query"] for row in pairs_rows(web)}
+    names = list(zip(test_half.table["a"].to_pylist(), test_half.table["b"].to_pylist(), strict=True))
+    classifier = train(train_half, "F+R+RS", "tree")
+    judges = {
+        "the truth": test_half.duplicate,
+        "a tree of F+R+RS": classifier.classify(test_half.table)[1],
+        "a tree of F": train(train_half, "F", "tree").classify(test_half.table)[1],
+        "nobody": np.zeros(len(test_half), bool),
+    }
+    rows = []
+    for judge, accepted in judges.items():
+        chosen = [(query_of[names[at]], *names[at]) for at in np.flatnonzero(accepted).tolist()]
+        report = evaluate_searches(runs, grades, groups_of(chosen), ["nDCG@10"]).report
+        twice = report["judged twice"]
+        for row in report["measures"]["nDCG@10"]["runs"]:
+            repeats = sum(one["run"] == row["run"] for one in report["repeats"])
+            rows.append(row | {"judge": judge, "repeats": repeats, "judged twice": twice["groups"],
+                               "differ": twice["differ"]})  # fmt: skip
+    return rows
+
+
+def real_ota(data: Path, workshop: Workshop) -> Labelled | None:
+    """Pages fetched again and again: the same content or changed, and other documents of the same service."""
+    folder = data / "ota_contrib_html"
+    if not folder.exists():
+        return None
+    pairs = [json.loads(line) for line in (folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    chosen = [row | {"label": row["label"] == "same-content"} for row in pairs if row["verified"]]
+    order = np.random.default_rng(0).permutation(len(chosen))[:REAL_PAIRS]
+    rows = [chosen[at] for at in sorted(order.tolist())]
+    other = (folder / "same_site_pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    rows += [row | {"label": False, "doc": row["doc_a"]} for row in map(json.loads, other) if not row["same_url"]]
+    return _real(workshop, "ota", [folder / "docs.jsonl.zst"], rows, lambda row: str(row["doc"]).split("/")[0])
+
+
+def real_petclinic(data: Path, workshop: Workshop) -> Labelled | None:
+    """States of a web application; a duplicate is what its judges called a clone or a (functional) near-duplicate."""
+    folder = data / "ndstudy_petclinic"
+    if not folder.exists():
+        return None
+    bins = {}
+    for line in (folder / "docs.jsonl").read_text(encoding="utf-8").splitlines():
+        page = json.loads(line)
+        bins[page["id"]] = str(page["bin"])
+    rows = [json.loads(line) for line in (folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    order = np.random.default_rng(0).permutation(len(rows))[:REAL_PAIRS]
+    rows = [rows[at] | {"label": rows[at]["label"] < 2} for at in sorted(order.tolist())]
+    return _real(workshop, "petclinic", [folder / "docs.jsonl"], rows, lambda row: bins[row["a"]])
+
+
+def _real(
+    workshop: Workshop, name: str, pages: list[Path], rows: list[dict[str, Any]], group: Callable[[dict[str, Any]], str]
+) -> Labelled:
+    file = workshop.work / f"{name}.pairs.jsonl"
+    lines = [{"a": row["a"], "b": row["b"], "label": row["label"], "group": group(row)} for row in rows]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    idf = workshop.neardup(f"{name}.idf", "idf", "build", *pages)
+    signals = workshop.neardup(
+        f"{name}.parquet", "signals", *(part for path in pages for part in ("--pages", path)), "--pairs", file,
+        "--idf", idf, "--signals", "F+L+O", "--quiet",
+    )  # fmt: skip
+    judged: Judged = read_judged(file, Labels())
+    labelled = Labelled.of(read_signals(signals), judged)
+    # No queries here; pairs of one service, or of one kind of state, never straddle folds.
+    of_pair = {(line["a"], line["b"]): line["group"] for line in lines}
+    names = zip(labelled.table["a"].to_pylist(), labelled.table["b"].to_pylist(), strict=True)
+    query = np.unique([of_pair[pair] for pair in names], return_inverse=True)[1].astype(np.int64)
+    return Labelled(labelled.table, labelled.duplicate, query, labelled.left_out)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="?", default=os.environ.get("NEARDUP_DATA"), type=Path)
+    parser.add_argument("--work", type=Path)
+    parser.add_argument("--queries", type=int, nargs=2, default=(90, 45), help="queries of the two halves")
+    parser.add_argument("--seeds", type=int, default=9)
+    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--no-sandbox", action="store_true", help="for the browser, as root must")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary, ProcessPoolExecutor(asked.processes) as pool:
+        work = asked.work or Path(temporary)
+        work.mkdir(parents=True, exist_ok=True)
+        workshop = Workshop(work, asked.queries, not asked.no_sandbox)
+        # Boosting is tested on the second half; cross-validated it would take most of the time.
+        effort = Effort(seeds=asked.seeds, kinds=PAPER, run=partial(in_processes, pool))
+        write_page(workshop, asked.data, effort)
+
+
+def in_processes(
+    pool: ProcessPoolExecutor, work: Callable[[str], dict[str, Any]], items: Sequence[str]
+) -> Iterable[dict[str, Any]]:
+    """``map`` in several processes."""
+    return pool.map(work, items)
+
+
+def write_page(workshop: Workshop, data: Path | None, effort: Effort) -> None:
+    halves = {name: workshop.half(name) for name in HALVES}
+    train_half, test_half = halves["train"], halves["test"]
+    PLOTS.mkdir(exist_ok=True)
+    tested = workshop.kept("held-out", partial(held_out, train_half, test_half))
+    moved = workshop.kept(
+        "transfer", partial(transfer, workshop.work / "train", train_half, test_half, workshop.work / "test")
+    )
+    searched = workshop.kept("searches", partial(searches, workshop, train_half, test_half))
+    made = workshop.kept("tables", partial(tables, train_half, effort))
+    write_figures(made, PLOTS)
+    reals = {}
+    for name, load in (("ota", real_ota), ("petclinic", real_petclinic)):
+        labelled = load(data, workshop) if data is not None else None
+        if labelled is None:
+            print(f"left out, for it is not there: {name}", file=sys.stderr)
+            continue
+        few = replace(effort, seeds=min(effort.seeds, REAL_SEEDS))
+        alone = workshop.kept(f"{name}.2", partial(table_2, labelled, few))
+        sums = ["fetched_simhash_distance", "fetched_tfidf_distance", "F", "F+O"]
+        together = workshop.kept(f"{name}.3", partial(experiments, labelled, sums, few))
+        reals[name] = (labelled.summary(), markdown({"2": alone, "3": together, "4": []}))
+    judges = train(train_half, "F+R+RS", "rules").text(), train(train_half, "F+R+RS", "tree").text()
+    counts = {name: half.summary() for name, half in halves.items()}
+    missing = {name: half.table.column("rendered_mcd").null_count for name, half in halves.items()}
+    grows = improves(tested, SUMS[:3]), improves([row for row in made["3"] if row["signals"] in SUMS], SUMS[:3])
+    text = texts.page(
+        counts, missing, tested, moved, searched, made, markdown(made), reals, judges, grows, effort.seeds
+    )
+    PAGE.write_text(f"{NOTE}\n\n{text}", encoding="utf-8")
+    print("written:", PAGE.name, "and", len(list(PLOTS.iterdir())), "plots", WAYS)
+
+
+if __name__ == "__main__":
+    main()
