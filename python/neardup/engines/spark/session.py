@@ -83,6 +83,8 @@ def start(master: str | None = None, remote: str | None = None, options: dict[st
         # Workers of this machine have the Python that has neardup.
         if (master or "local").startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            # Nothing of one machine needs to be reached from another.
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
     for name, value in (options or {}).items():
         builder = builder.config(name, value)
