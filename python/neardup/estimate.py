@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -27,13 +28,15 @@ import numpy as np
 
 from neardup.detectors import Detector, parse
 from neardup.detectors.rules import ColumnGroups, Pieces, RarestChunks, SupershinglePairs
-from neardup.engines import Progress, Settings, run
+from neardup.engines import Progress, Settings
 from neardup.errors import FormatError, UsageError
+from neardup.job import dedup
 from neardup.sinks import write_json
-from neardup.sources.memory import texts
 
 #: Exponent of the degrees of near-duplicates (Henzinger 2006 §3.2: 1.3 for Alg. B, 1.4 for Alg. C).
 DEGREE_EXPONENT: Final = 1.35
+#: Pages that are made at a time.
+_BLOCK: Final = 20_000
 #: Share of an identity set's or page's other bytes: id, URL, title, source, offsets; in memory while a run goes on.
 _BYTES_A_PAGE: Final = 250
 #: Bytes of a Spark row beside its values, and what its compression (lz4) leaves of numbers that look random.
@@ -61,7 +64,7 @@ class Rates:
 
 
 #: Rates of one core of the machine on which the figures in the documentation were measured.
-BUILT_IN: Final = Rates("site-aware", page=9.0e-6, token=2.0e-7, match=1.5e-6, cluster=1.0e-5)
+BUILT_IN: Final = Rates("site-aware", page=1.48e-6, token=2.73e-8, match=1.36e-7, cluster=1.89e-6)
 
 
 @dataclass(slots=True)
@@ -105,34 +108,61 @@ def made_pages(count: int, tokens: int, duplicates: float, seed: int = 0) -> lis
     ]
 
 
-def calibrate(detector: str | Detector, *, pages: int = 20_000, threads: int = 0) -> Rates:
-    """Measures the rates: reading at two lengths of page, the rest at one number of pages.
+def write_pages(path: Path, count: int, tokens: int, duplicates: float) -> Path:
+    """Made pages as lines of JSON, a block at a time."""
+    with open(path, "w", encoding="utf-8") as file:
+        for number, start in enumerate(range(0, count, _BLOCK)):
+            made = made_pages(min(_BLOCK, count - start), tokens, duplicates, seed=number)
+            file.writelines(json.dumps(page | {"id": f"{number}-{page['id']}"}) + "\n" for page in made)
+    return path
 
-    >>> calibrate("exact", pages=300).token >= 0
+
+def measure(path: Path, detector: Detector, folder: Path, threads: int = 0) -> dict[str, float]:
+    """Processor seconds of each stage of a run of the local engine over a file."""
+    clock = _Clock()
+    dedup(path, folder, detector=detector, settings=Settings(threads=threads), progress=clock, overwrite=True)
+    return clock.seconds
+
+
+def calibrate(detector: str | Detector, *, pages: int = 50_000, threads: int = 0) -> Rates:
+    """Measures the rates with runs over made pages: reading at two lengths of page, the rest at one.
+
+    >>> calibrate("exact", pages=400).token >= 0
     True
     """
-    if pages < 100:
-        raise UsageError("so few pages measure nothing", hint="give at least 100")
+    if pages < 400:
+        raise UsageError("so few pages measure nothing", hint="give at least 400")
     chosen = parse(detector)
-    settings = Settings(threads=threads)
     few, many = 60, 300
-    short, long = _Clock(), _Clock()
-    run(texts(made_pages(pages // 4, few, 0.3)), chosen, settings, short)
-    outcome = run(texts(made_pages(pages, many, 0.3)), chosen, settings, long)
-    start = time.process_time()
-    for table in (outcome.page_groups, outcome.pair_groups):
-        table.table()
-    writing = time.process_time() - start
-    a_short, a_long = short.seconds["reading"] / (pages // 4), long.seconds["reading"] / pages
-    token = max(0.0, (a_long - a_short) / (many - few))
-    matching = long.seconds["matching"] + long.seconds.get("statistics", 0.0)
+    with tempfile.TemporaryDirectory(prefix="neardup-calibrate-") as name:
+        folder = Path(name)
+        # The first run also pays for what is loaded once.
+        measure(write_pages(folder / "warm.jsonl", 400, few, 0.3), chosen, folder / "out", threads)
+        short = measure(write_pages(folder / "short.jsonl", pages, few, 0.3), chosen, folder / "out", threads)
+        long = measure(write_pages(folder / "long.jsonl", pages, many, 0.3), chosen, folder / "out", threads)
+    token = max(0.0, (long["reading"] - short["reading"]) / pages / (many - few))
+    matching = long["matching"] + long.get("statistics", 0.0)
     return Rates(
         str(chosen),
-        page=max(0.0, a_long - many * token),
+        page=max(0.0, long["reading"] / pages - many * token),
         token=token,
         match=matching / (pages * math.log2(pages)),
-        cluster=(long.seconds["clustering"] + writing) / pages,
+        cluster=(long["clustering"] + long["writing"]) / pages,
     )
+
+
+def predicted(rates: Rates, pages: float, tokens: float) -> dict[str, float]:
+    """Processor seconds of each stage of the local engine; clustering is told with writing.
+
+    >>> rates = Rates("exact", page=1e-6, token=1e-8, match=1e-7, cluster=1e-6)
+    >>> round(predicted(rates, 1e6, 100)["reading"], 6)
+    2.0
+    """
+    return {
+        "reading": pages * (rates.page + tokens * rates.token),
+        "matching": pages * max(1.0, math.log2(pages)) * rates.match,
+        "clustering": pages * rates.cluster,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +247,7 @@ def estimate(
     chosen = parse(detector)
     held, keys, sent = structure(chosen, tokens)
     pairs = expected_pairs(pages, duplicates, Settings().hot)
-    seconds = {
-        "reading": pages * (rates.page + tokens * rates.token),
-        "matching": pages * max(1.0, math.log2(pages)) * rates.match,
-        "clustering": pages * rates.cluster,
-    }
+    seconds = predicted(rates, pages, tokens)
     walls = {name: spent / (cores if name != "clustering" else 1) for name, spent in seconds.items()}
     local = {
         "processor_hours": {name: spent / 3600 for name, spent in seconds.items()},

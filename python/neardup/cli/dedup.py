@@ -102,6 +102,10 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
         memory=options["memory"],
         statistics=options["statistics"],
     )
+    if options["engine"] == "spark":
+        from neardup.cli.main import with_pandas
+
+        with_pandas()
     certifier = None
     if certified:
         from neardup.evaluation.certify import Certifier

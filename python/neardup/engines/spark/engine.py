@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 _OPTIONS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
-    "spark.sql.adaptive.enabled": "true",
-    "spark.sql.adaptive.skewJoin.enabled": "true",
 }
 #: The tables of a result.
 TABLES = ("pages.parquet", "pairs.parquet", "clusters.parquet")

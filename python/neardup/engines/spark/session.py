@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from neardup.errors import MissingExtra, UsageError
@@ -21,13 +22,17 @@ _VERSION: Final = re.compile(r'version "(?:1\.)?(\d+)')
 
 
 def need_pyspark() -> None:
-    """Raises a MissingExtra unless PySpark 4 is installed."""
+    """Raises a MissingExtra unless PySpark 4 is installed, and pandas, which its ``mapInArrow`` asks for."""
     try:
+        import pandas  # type: ignore[import-untyped]  # noqa: F401
         import pyspark
-    except ImportError:
+    except ImportError as error:
         raise MissingExtra(
-            "the Spark engine needs PySpark, which is not installed", hint="pip install 'neardup[spark]'"
+            f"the Spark engine needs PySpark and pandas: {error.name} is not installed",
+            hint="pip install 'neardup[spark]'",
         ) from None
+    # Of pandas 3, which it may not fully support; what is used here is Arrow.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support", FutureWarning)
     if int(pyspark.__version__.split(".")[0]) < 4:
         raise MissingExtra(
             f"the Spark engine needs PySpark 4 or newer, this is {pyspark.__version__}",
@@ -78,6 +83,8 @@ def start(master: str | None = None, remote: str | None = None, options: dict[st
         # Workers of this machine have the Python that has neardup.
         if (master or "local").startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            # Nothing of one machine needs to be reached from another.
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
     for name, value in (options or {}).items():
         builder = builder.config(name, value)
@@ -94,11 +101,8 @@ def start(master: str | None = None, remote: str | None = None, options: dict[st
 
 
 def _need_connect() -> None:
-    missing = [name for name in ("grpc", "pandas") if importlib.util.find_spec(name) is None]
-    if missing:
-        raise MissingExtra(
-            f"a remote session needs {' and '.join(missing)} beside PySpark", hint="pip install 'pyspark[connect]'"
-        )
+    if importlib.util.find_spec("grpc") is None:
+        raise MissingExtra("a remote session needs grpc beside PySpark", hint="pip install 'pyspark[connect]'")
 
 
 def _first_line(error: Exception) -> str:
