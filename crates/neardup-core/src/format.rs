@@ -31,6 +31,7 @@ pub const SEED_STABLE: u64 = 0x7073_7461_626c_6531;
 pub const SEED_LEXICON: u64 = 0x6c65_7869_636f_6e31;
 pub const SEED_FUZZY: u64 = 0x6675_7a7a_7966_7031;
 pub const SEED_LANES: u64 = 0x6262_6974_6d69_6e31;
+pub const SEED_CONTENT: u64 = 0x636f_6e74_656e_7431;
 pub const SEED_REPEATS: u64 = 0x7370_6578_7265_7031;
 
 /// The `index`-th value of the stream that starts at `seed` (Steele, Lea and Flood's SplitMix64).

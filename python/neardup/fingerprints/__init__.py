@@ -4,10 +4,19 @@ Here are also what they share: statistics of a collection, and the chunk index o
 """
 
 from neardup.fingerprints.bands import Bands
-from neardup.fingerprints.base import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth, OfTerms, Statistical
+from neardup.fingerprints.base import (
+    AnyFingerprint,
+    ChunkSets,
+    Fingerprint,
+    FixedWidth,
+    OfContent,
+    OfTerms,
+    Statistical,
+)
 from neardup.fingerprints.breakpoint_chunks import BreakpointChunks
 from neardup.fingerprints.byte_breakpoints import ByteBreakpoints
 from neardup.fingerprints.chunk_index import ChunkIndex, Found
+from neardup.fingerprints.content import Content, ContentBands, ContentSets, SiteContentBands, SiteContentSets
 from neardup.fingerprints.fuzzy_codes import FuzzyCodes
 from neardup.fingerprints.lexicon_signatures import LexiconSignatures
 from neardup.fingerprints.minima import Minima
@@ -24,6 +33,7 @@ from neardup.fingerprints.sliding_window import SlidingWindow
 from neardup.fingerprints.smallest_shingles import SmallestShingles
 from neardup.fingerprints.spex import RepeatedChunks
 from neardup.fingerprints.statistics import (
+    BLOCKS,
     CollectionStatistics,
     StatisticsRound,
     collect_statistics,
@@ -35,6 +45,7 @@ from neardup.fingerprints.winnowing import Winnowed
 from neardup.fingerprints.word_breakpoints import WordBreakpoints
 
 __all__ = [
+    "BLOCKS",
     "AnyFingerprint",
     "Bands",
     "BreakpointChunks",
@@ -42,12 +53,16 @@ __all__ = [
     "ChunkIndex",
     "ChunkSets",
     "CollectionStatistics",
+    "Content",
+    "ContentBands",
+    "ContentSets",
     "Fingerprint",
     "FixedWidth",
     "Found",
     "FuzzyCodes",
     "LexiconSignatures",
     "Minima",
+    "OfContent",
     "OfTerms",
     "OnePermutation",
     "PackedMinima",
@@ -60,6 +75,8 @@ __all__ = [
     "RarityWeightedSamples",
     "RepeatedChunks",
     "ShingleSet",
+    "SiteContentBands",
+    "SiteContentSets",
     "SlidingWindow",
     "SmallestShingles",
     "Statistical",

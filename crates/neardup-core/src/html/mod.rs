@@ -6,6 +6,7 @@
 //! to a reader. Others (links, text blocks, main content) are further implementations of [`scanner::Sink`].
 
 pub mod attributes;
+pub mod blocks;
 mod lanes;
 pub mod links;
 pub mod marks;
