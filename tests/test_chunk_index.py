@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brute_force import token_lists
+from neardup import _native
 from neardup.detectors import detectors, parse
 from neardup.errors import FormatError, NeardupError, UsageError
-from neardup.fingerprints import ChunkIndex, OfTerms, Statistical, collect_statistics
+from neardup.fingerprints import ChunkIndex, OfContent, OfTerms, Statistical, collect_statistics
 from neardup.sources.memory import texts
-from neardup.text import read, term_lists
+from neardup.text import content_streams, read, term_lists
 
 numbers = st.lists(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 20), max_size=15), max_size=9)
 
@@ -50,9 +51,12 @@ def test_every_method_goes_in(name: str, web_pages: list[dict[str, Any]]) -> Non
     (batch,) = texts(web_pages[:60]).batches
     tokens = read(batch).tokens
     kind: Any = parse(name).rules()[0].keys.fingerprint
+    streams = content_streams(batch)
     if isinstance(kind, Statistical):
-        kind = kind.given(collect_statistics([tokens], [kind.counted]))
-    values = kind.compute(term_lists(batch) if isinstance(kind, OfTerms) else tokens)
+        counted = _native.stream_blocks(streams) if isinstance(kind, OfContent) else tokens
+        kind = kind.given(collect_statistics([counted], [kind.counted]))
+    lists = term_lists(batch) if isinstance(kind, OfTerms) else streams if isinstance(kind, OfContent) else tokens
+    values = kind.compute(lists)
     index = ChunkIndex.build([values])
     sets = [set(row) for row in (values.to_pylist() if isinstance(values, pa.Array) else values.tolist())]
     found = index.query(values)

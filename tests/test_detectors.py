@@ -131,6 +131,10 @@ PARAMETERS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "sliding-window": selected("n", "m"),
     "spex": selected("n"),
     "supershingling": supershingles(),
+    "template-aware": st.fixed_dictionaries(
+        {"probability": st.floats(0.05, 0.95), "recall": st.floats(0.01, 0.99)}
+        | dict.fromkeys(("structure", "site", "noise", "title"), st.booleans())
+    ),
     "weighted-minhash": counted(n=some, weights=st.sampled_from(["tf", "tf-idf"])),
     "winnowing": selected("n", "w"),
     "word-breakpoints": selected("n", "m"),

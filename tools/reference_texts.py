@@ -33,8 +33,8 @@ PAIRS: Final = {
     "row_a": "The `row` of `a`.",
     "row_b": "The `row` of `b`; always larger than `row_a`.",
     "same_site": "Whether the two share a known site (of an identity set, the sites of all its members count).",
-    "score": "How alike the accepting rule found them, from 0 to 1: the share of supershingles or bits that agree, or "
-    "the Jaccard similarity.",
+    "score": "How alike the accepting rule found them, from 0 to 1: the share of supershingles or bits that agree, the "
+    "Jaccard similarity, or with `template-aware` the probability that the content is the same.",
     "b_similarity": "How many supershingles agree, where the detector computes them.",
     "c_similarity": "How many projection bits agree, where the detector computes them.",
     "jaccard": "The exact Jaccard similarity of the shingle sets, where the detector verifies with it.",
@@ -68,11 +68,13 @@ RUN: Final = {
     "settings": "All settings.",
     "input": "What was read and how, so that `neardup compare --run` finds the pages again.",
     "statistics": "Of the collection, where the detector needs some: a digest that names them, how many different "
-    "pages were counted, and how many chunks repeat, by their length in tokens.",
+    "pages were counted, and how many chunks repeat, by their length in tokens (with `template-aware`: blocks of "
+    "a site).",
     "counts": "How many pages, identity sets, pairs, clusters, removals, skipped and ignored records.",
     "ignored": "Records that are no pages, by kind.",
-    "rules": "For each rule: candidates, accepted pairs, the fullest bucket of a key, hot buckets, and a bound on "
-    "their pairs that were not scored.",
+    "rules": "For each rule: candidates, accepted pairs, the fullest bucket of a key, hot buckets, a bound on "
+    "their pairs that were not scored, and, where scores are probabilities, accepted pairs that are undecided (below "
+    "0.8).",
     "pairs": "How many pairs were accepted in all, and whether `pairs.parquet` holds all, all that were scored, or the "
     "spanning forest.",
     "warnings": "What you should know beside the numbers.",
@@ -387,6 +389,14 @@ PARAMETERS: Final = {
         "k": "supershingles a page",
         "kappa": "supershingles that must agree",
     },
+    "template-aware": {
+        "probability": "the least probability that two pages have the same main text",
+        "recall": "the probability with which a pair exactly there becomes a candidate",
+        "structure": "tell the main text by elements, roles and links",
+        "site": "weigh down what differently titled pages of the site share; takes a first pass",
+        "noise": "read dates, ages, counters and ids as one word",
+        "title": "give the title a share of the weight",
+    },
     "weighted-minhash": {
         "n": _CHUNK,
         "weights": "`tf`: how often a chunk occurs on the page; `tf-idf`: times ln(N/df), counted over the collection",
@@ -467,6 +477,7 @@ EXPLAINED: Final = {
     "sliding-window": _TAXONOMY,
     "spex": _TAXONOMY,
     "supershingling": _TAXONOMY,
+    "template-aware": "template-aware.md",
     "weighted-minhash": _TAXONOMY,
     "winnowing": _TAXONOMY,
     "word-breakpoints": _TAXONOMY,

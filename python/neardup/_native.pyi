@@ -32,6 +32,8 @@ __all__ = [
     "components",
     "compressed_sizes",
     "compression_window",
+    "content_sets",
+    "content_streams",
     "cosines",
     "count_lines",
     "counted_paragraphs",
@@ -73,6 +75,8 @@ __all__ = [
     "snippets",
     "spanning_forest",
     "stepping_windows",
+    "stream_blocks",
+    "stream_labels",
     "stretches",
     "tagged_minima",
     "term_difference",
@@ -333,6 +337,22 @@ def tagged_minima(tokens: pa.LargeListArray, *, k: int, count: int) -> npt.NDArr
 def packed_minima(tokens: pa.LargeListArray, *, k: int, count: int, bits: int) -> npt.NDArray[np.uint64]: ...
 def one_permutation_sketches(tokens: pa.LargeListArray, *, k: int, count: int) -> npt.NDArray[np.uint64]: ...
 def group_columns(values: npt.NDArray[np.uint64], groups: int) -> npt.NDArray[np.uint64]: ...
+def content_streams(
+    content: pa.LargeBinaryArray,
+    html: pa.BooleanArray,
+    charset: pa.StringArray,
+    url: pa.StringArray,
+    *,
+    site_rule: str,
+    structure: bool,
+    noise: bool,
+    title: bool,
+) -> pa.LargeListArray: ...
+def stream_labels(streams: pa.LargeListArray) -> npt.NDArray[np.uint64]: ...
+def stream_blocks(streams: pa.LargeListArray) -> pa.LargeListArray: ...
+def content_sets(
+    streams: pa.LargeListArray, *, frequencies: NumberTable | None, enough: int, title: float
+) -> pa.LargeListArray: ...
 def weighted_samples(
     tokens: pa.LargeListArray, *, k: int, count: int, pages: int = 0, frequencies: NumberTable | None = None
 ) -> npt.NDArray[np.uint64]: ...

@@ -289,7 +289,7 @@ def statistics_of(
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
     with opened.source() as source:
-        return count(collect(source, chosen, settings, Silent()), chosen.counted(), settings)
+        return count(collect(source, chosen, settings, Silent()), chosen, settings)
 
 
 def choose_detector(source: Source, detector: str | Detector | None) -> Detector:

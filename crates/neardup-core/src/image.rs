@@ -54,6 +54,26 @@ impl<'a> ImageBase<'a> {
     }
 }
 
+/// What lasts of the term of an image: the file's name without query and without the pieces that a cache puts there,
+/// letters mixed with digits, or none if nothing is left.
+///
+/// ```
+/// use neardup_core::image::lasting_name;
+///
+/// assert_eq!(lasting_name("https://cdn.example/a/logo.3f2a9bc1.png?v=7").as_deref(), Some("logo.png"));
+/// assert_eq!(lasting_name("https://cdn.example/u/69403976?s=80"), None);
+/// ```
+pub fn lasting_name(term: &str) -> Option<String> {
+    let name = file_name(term)?;
+    let of_a_cache = |piece: &str| {
+        let digits = piece.bytes().filter(u8::is_ascii_digit).count();
+        piece.len() >= 8 && digits > 0
+    };
+    let kept: Vec<&str> = name.split(['.', '-', '_', '%']).filter(|piece| !of_a_cache(piece)).collect();
+    let kept = kept.join(".");
+    (!kept.is_empty()).then_some(kept)
+}
+
 /// Neither a scheme nor a host nor a character that parsing would change.
 fn is_plain_path(source: &str) -> bool {
     !source.starts_with("//")

@@ -2,10 +2,13 @@
 
 use url::Url;
 
+use crate::content::{Ideas, Placed, Streamer};
 use crate::decode::decode;
 use crate::hash::{TermHash, fold_short};
+use crate::html::blocks::{Segment, place, structure};
 use crate::html::visible::{Visible, extract};
-use crate::image::ImageBase;
+use crate::image::{ImageBase, lasting_name};
+use crate::noise::{Kind, NotedTokens};
 use crate::site::{SiteRule, site};
 use crate::terms::{Splitter, Terms};
 
@@ -40,7 +43,10 @@ pub struct Facts {
 #[derive(Debug, Default)]
 pub struct Reader {
     visible: Visible,
+    segments: Vec<Segment>,
     splitter: Splitter,
+    placed: PlacedTokens,
+    streamer: Streamer,
 }
 
 impl Reader {
@@ -82,6 +88,57 @@ impl Reader {
         }
     }
 
+    /// Appends the stream of a page ([`crate::content`]): what [`tokens`](Self::tokens) reads, with its structure.
+    pub fn stream(&mut self, page: Page<'_>, rule: SiteRule, ideas: Ideas, out: &mut Vec<u64>) {
+        let decoded = decode(page.content, page.charset, page.html);
+        let url = page.url.and_then(|url| Url::parse(url.trim()).ok());
+        self.placed.clear();
+        if page.html {
+            structure(&decoded.text, &mut self.visible, &mut self.segments);
+            self.place_html(url.as_ref());
+        } else {
+            self.place_paragraphs(&decoded.text);
+        }
+        let site = url.as_ref().and_then(|url| site(url, rule));
+        self.streamer.append(self.placed.page(), site.as_deref(), ideas, out);
+    }
+
+    /// The text of an HTML page by its segments, images where they stand.
+    fn place_html(&mut self, url: Option<&Url>) {
+        let text = self.visible.text.as_str();
+        let base = ImageBase::new(url, self.visible.base());
+        let mut images = self.visible.images.iter().peekable();
+        let placed = &mut self.placed;
+        for (number, segment) in self.segments.iter().enumerate() {
+            let last = number + 1 == self.segments.len();
+            let end = self.segments.get(number + 1).map_or(text.len(), |next| next.at);
+            placed.begins |= segment.begins;
+            let mut from = segment.at;
+            while let Some(image) = images.next_if(|image| image.at < end || last) {
+                placed.split(&mut self.splitter, &text[from..image.at.max(from)], segment.place);
+                from = image.at.max(from);
+                if let Some(name) = base.term(self.visible.source(image)).and_then(|term| lasting_name(&term)) {
+                    self.splitter.whole(&name, &mut placed.sink());
+                    placed.fill(segment.place | place::IMAGE);
+                }
+            }
+            placed.split(&mut self.splitter, &text[from..end], segment.place);
+        }
+    }
+
+    /// Plain text has no structure but its empty lines.
+    fn place_paragraphs(&mut self, text: &str) {
+        let mut from = 0;
+        for (at, line) in lines(text) {
+            if line.trim_ascii().is_empty() {
+                self.placed.split(&mut self.splitter, &text[from..at], 0);
+                self.placed.begins = true;
+                from = at;
+            }
+        }
+        self.placed.split(&mut self.splitter, &text[from..], 0);
+    }
+
     fn html_terms(&mut self, url: Option<&Url>, sink: &mut impl Terms) {
         let text = self.visible.text.as_str();
         if self.visible.images.is_empty() {
@@ -97,6 +154,59 @@ impl Reader {
             }
         }
         self.splitter.split(&text[from..], sink);
+    }
+}
+
+/// Beside a token: a block begins with it.
+pub const BEGINS: u64 = 1 << 16;
+
+/// Where the lines of a text begin, and each without its end.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.split_inclusive('\n').scan(0, |next, line| {
+        let at = *next;
+        *next += line.len();
+        Some((at, line))
+    })
+}
+
+/// Tokens with what each stands in and what kind it is, of one page after another.
+#[derive(Debug, Default)]
+struct PlacedTokens {
+    tokens: Vec<u64>,
+    places: Vec<u32>,
+    kinds: Vec<Kind>,
+    /// The next token begins a block.
+    begins: bool,
+}
+
+impl PlacedTokens {
+    fn clear(&mut self) {
+        self.tokens.clear();
+        self.places.clear();
+        self.kinds.clear();
+        self.begins = true;
+    }
+
+    fn page(&self) -> Placed<'_> {
+        Placed { tokens: &self.tokens, places: &self.places, kinds: &self.kinds }
+    }
+
+    fn sink(&mut self) -> NotedTokens<'_> {
+        NotedTokens { tokens: &mut self.tokens, kinds: &mut self.kinds }
+    }
+
+    fn split(&mut self, splitter: &mut Splitter, text: &str, place: u16) {
+        splitter.split(text, &mut self.sink());
+        self.fill(place);
+    }
+
+    /// The tokens that came last stand here.
+    fn fill(&mut self, place: u16) {
+        if self.tokens.len() > self.places.len() {
+            let begins = if std::mem::take(&mut self.begins) { BEGINS as u32 } else { 0 };
+            self.places.push(u32::from(place) | begins);
+            self.places.resize(self.tokens.len(), u32::from(place));
+        }
     }
 }
 
@@ -156,6 +266,56 @@ mod tests {
             let expected: Vec<u64> = terms.iter().map(|term: &String| hash.token(term.as_bytes())).collect();
             assert_eq!(tokens, expected);
         }
+    }
+
+    /// The structure beside the text leaves the text as it is.
+    fn tokens_are_the_same(html: &str) {
+        let page = Page { content: html.as_bytes(), html: true, charset: None, url: Some("http://a.example/x") };
+        let mut reader = Reader::default();
+        let mut tokens = Vec::new();
+        reader.tokens(page, Reading::default(), &mut tokens);
+        reader.stream(page, SiteRule::Registrable, Ideas::default(), &mut Vec::new());
+        let placed = &reader.placed;
+        assert_eq!((placed.places.len(), placed.kinds.len()), (placed.tokens.len(), placed.tokens.len()));
+        let text = |(token, place): (&u64, &u32)| (place & u32::from(place::IMAGE) == 0).then_some(*token);
+        let placed: Vec<u64> = placed.tokens.iter().zip(&placed.places).filter_map(text).collect();
+        if html.contains("<img") || html.contains("<image") {
+            let mut rest = tokens.iter();
+            assert!(placed.iter().all(|token| rest.any(|other| other == token)), "{html}");
+        } else {
+            assert_eq!(placed, tokens, "{html}");
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
+        #[test]
+        fn structure_changes_no_token(
+            pieces in proptest::collection::vec(
+                "<(/?)(a|b|p|div|nav|header|main|h1|title|template|script|span|ul|li|svg|td|form|button)( href=x| class=menu| hidden)?>|word|two words |&amp;|<!-- c -->|<img src=/i.png>",
+                0..40,
+            ),
+        ) {
+            tokens_are_the_same(&pieces.concat());
+        }
+    }
+
+    #[test]
+    fn the_last_image_is_read() {
+        tokens_are_the_same(HTML);
+        let mut out = Vec::new();
+        let page = Page { content: b"<p>a b<img src=/x.png>", html: true, charset: None, url: None };
+        Reader::default().stream(page, SiteRule::Registrable, Ideas::default(), &mut out);
+        // The page, the block, its two words in one shingle, and the image.
+        assert_eq!(out.len(), 4);
+    }
+
+    #[test]
+    fn paragraphs_of_plain_text_are_blocks() {
+        let mut out = Vec::new();
+        let page = Page { content: b"one two\nthree\n\n four \r\n\r\nfive", html: false, charset: None, url: None };
+        Reader::default().stream(page, SiteRule::Registrable, Ideas::default(), &mut out);
+        assert_eq!(out.iter().filter(|&&word| word & 0xFF == crate::content::BLOCK).count(), 3);
     }
 
     #[test]

@@ -67,6 +67,12 @@ fn sums(tokens: &[u64], k: usize, out: &mut [u64]) {
 
 variants!(fn sums(tokens: &[u64], k: usize, out: &mut [u64]) -> ());
 
+/// The shingle of one token.
+#[inline(always)]
+pub fn single(token: u64) -> u64 {
+    spread(token)
+}
+
 /// A bijection after which the high half depends on every bit.
 #[inline(always)]
 fn spread(sum: u64) -> u64 {

@@ -10,6 +10,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod archive;
 mod arrays;
 mod chunks;
+mod content;
 mod exact;
 mod fingerprints;
 mod pages;
@@ -34,6 +35,8 @@ mod _native {
         anchored_windows, byte_windows, ending_windows, random_windows, smallest_windows, stepping_windows,
         stretches, winnowed,
     };
+    #[pymodule_export]
+    use crate::content::{content_sets, content_streams, stream_blocks, stream_labels};
     #[pymodule_export]
     use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]

@@ -31,7 +31,7 @@ fn reading(hash: &str, site_rule: &str) -> PyResult<Reading> {
     Ok(Reading { hash, site: rule(site_rule)? })
 }
 
-fn rule(site_rule: &str) -> PyResult<SiteRule> {
+pub fn rule(site_rule: &str) -> PyResult<SiteRule> {
     match site_rule {
         "registrable" => Ok(SiteRule::Registrable),
         "henzinger" => Ok(SiteRule::Henzinger),
@@ -70,7 +70,7 @@ impl Pages {
         Ok(Pages { content, html, charset, url })
     }
 
-    fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.content.value_data().len()
     }
 

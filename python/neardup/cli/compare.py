@@ -54,8 +54,13 @@ def command(
         from neardup.detectors import detectors
         from neardup.fingerprints import CollectionStatistics
 
-        counted = set(CollectionStatistics.load(statistics).chunks) if statistics else set()
-        judges += tuple(name for name, kind in detectors().items() if counted.issuperset(kind().counted()))
+        frozen = CollectionStatistics.load(statistics) if statistics else None
+        counted, blocks = (set(frozen.chunks), frozen.of_blocks) if frozen else (set(), False)
+        judges += tuple(
+            name
+            for name, kind in detectors().items()
+            if not kind().counted() or (counted.issuperset(kind().counted()) and blocks == kind().counts_blocks())
+        )
     if a == b == "-":
         raise click.UsageError("standard input holds one page, not two")
     settings = Settings(reading=reading_of(options), statistics=statistics)

@@ -31,6 +31,7 @@ from neardup.detectors.sliding_window import OneOfSlidingWindow
 from neardup.detectors.smallest_shingles import Shingling
 from neardup.detectors.spex import Spex
 from neardup.detectors.supershingling import Supershingling
+from neardup.detectors.template_aware import TemplateAware
 from neardup.detectors.weighted_minhash import WeightedMinHash
 from neardup.detectors.winnowing import Winnowing
 from neardup.detectors.word_breakpoints import BrinBreakpoints
@@ -68,6 +69,7 @@ __all__ = [
     "SiteAware",
     "Spex",
     "Supershingling",
+    "TemplateAware",
     "WeightedMinHash",
     "Winnowing",
     "WordChunks",

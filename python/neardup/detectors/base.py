@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from neardup.detectors.rules import OfSets, Rule
 from neardup.errors import SpecError
-from neardup.fingerprints import AnyFingerprint, Statistical
+from neardup.fingerprints import AnyFingerprint, OfContent, Statistical
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,10 @@ class Detector:
         """The lengths of chunks whose frequencies in the collection are needed first; none for most."""
         lengths = {kind.counted for kind in self.fingerprints() if isinstance(kind, Statistical)}
         return tuple(sorted(lengths))
+
+    def counts_blocks(self) -> bool:
+        """Whether what is counted are blocks of the pages of a site, not chunks of tokens."""
+        return any(isinstance(kind, Statistical) and isinstance(kind, OfContent) for kind in self.fingerprints())
 
     def acceptance(self, similarity: float) -> float | None:
         """P(a pair is accepted), given its similarity as ``measure`` has it; None where no closed form is known."""

@@ -5,8 +5,12 @@ This is Potthast & Stein's chunk index read as data. A detector is a union of ru
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from neardup import _native
 from neardup.fingerprints import AnyFingerprint, FixedWidth, PackedMinima, Projection, Supershingles
@@ -139,6 +143,30 @@ Verify = AgreeingColumns | AgreeingBits | AgreeingLanes | OfSets
 
 
 @dataclass(frozen=True, slots=True)
+class Logistic:
+    """From a similarity to a probability: a logistic curve, one half at ``middle``.
+
+    >>> curve = Logistic(middle=0.9, steepness=50.0)
+    >>> round(float(curve.of(np.array([0.9]))[0]), 3), round(curve.similarity(0.9), 3)
+    (0.5, 0.944)
+    """
+
+    middle: float
+    steepness: float
+    #: Probabilities between these two are too near to one half to be sure.
+    undecided: ClassVar[tuple[float, float]] = (0.2, 0.8)
+
+    def of(self, similarity: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The probabilities of similarities."""
+        made: npt.NDArray[np.float64] = 1 / (1 + np.exp(-self.steepness * (similarity - self.middle)))
+        return made
+
+    def similarity(self, probability: float) -> float:
+        """The similarity that has a probability."""
+        return self.middle + math.log(probability / (1 - probability)) / self.steepness
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One way for two pages to be near-duplicates."""
 
@@ -146,6 +174,8 @@ class Rule:
     keys: Keys
     verify: Verify
     predicate: Predicate = "any"
+    #: The score of a pair is the probability that belongs to what was measured, where this is known.
+    calibration: Logistic | None = None
 
     def fingerprints(self) -> tuple[AnyFingerprint, ...]:
         """What must be computed of every page for this rule.

@@ -23,7 +23,7 @@ from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines import fingerprinting
 from neardup.engines.links import count_links, page_links
-from neardup.engines.parts import KEPT, LIST, TOKENS, Part, Tally, fixed_width_rows, numbers
+from neardup.engines.parts import KEPT, LIST, STREAMS, TOKENS, Part, Tally, fixed_width_rows, numbers
 from neardup.engines.progress import Progress
 from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
@@ -123,13 +123,17 @@ class Collection:
         """A column of lists, a batch at a time."""
         return map(_loaded, self.store.lists(name))
 
+    def stream_batches(self) -> Iterator[pa.LargeListArray]:
+        """The streams of the pages' content, where the detector asks for them."""
+        return map(_loaded, self.store.lists(STREAMS))
+
     def chosen_tokens(self, chosen: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
         """The tokens of the pages whose flag is set."""
-        start = 0
-        for lists in self.token_batches():
-            flags = chosen[start : start + len(lists)]
-            start += len(lists)
-            yield lists if flags.all() else lists.filter(pa.array(flags))
+        return _chosen(self.token_batches(), chosen)
+
+    def chosen_streams(self, chosen: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
+        """The streams of these pages."""
+        return _chosen(self.stream_batches(), chosen)
 
     @property
     def links(self) -> npt.NDArray[np.int64] | None:
@@ -154,9 +158,13 @@ def page_columns(
     columns["tokens"] = pc.list_value_length(tokens)
     columns["identity_high"] = pa.array(page_tokens.identity_high)
     columns["identity_low"] = pa.array(page_tokens.identity_low)
-    columns |= dict(fingerprinting.fingerprint_columns(kinds, tokens, pages))
-    if detector.counted() or settings.hold_tokens:
+    columns |= dict(fingerprinting.fingerprint_columns(kinds, tokens, pages, settings.reading))
+    wanted = detector.fingerprints()
+    hold_tokens, hold_streams = fingerprinting.held(wanted)
+    if hold_tokens or settings.hold_tokens:
         columns[TOKENS] = tokens
+    if hold_streams:
+        columns[STREAMS] = fingerprinting.streams_of(wanted, pages, settings.reading)
     if settings.keep == "most-linked":
         columns["own_url"], columns["links"] = page_links(pages)
     return columns, int(page_tokens.replaced.sum())
@@ -215,6 +223,14 @@ def collect(
     if not tally.pages:
         raise InputError("no pages were found in the input", hint=_why_none(tally))
     return Collection(store, worker.fingerprints, tally.pages, tally)
+
+
+def _chosen(batches: Iterator[pa.LargeListArray], chosen: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
+    start = 0
+    for lists in batches:
+        flags = chosen[start : start + len(lists)]
+        start += len(lists)
+        yield lists if flags.all() else lists.filter(pa.array(flags))
 
 
 def _loaded(held: pa.LargeListArray | tuple[Path, npt.NDArray[np.int64]]) -> pa.LargeListArray:

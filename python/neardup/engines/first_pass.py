@@ -8,10 +8,12 @@ that follows. Statistics that were frozen earlier take the place of the pass.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector
@@ -20,7 +22,7 @@ from neardup.engines.fingerprinting import after_all
 from neardup.engines.settings import Settings
 from neardup.engines.workers import in_order
 from neardup.errors import UsageError
-from neardup.fingerprints import CollectionStatistics, StatisticsRound, start_statistics
+from neardup.fingerprints import BLOCKS, CollectionStatistics, OfContent, StatisticsRound, start_statistics
 
 
 def prepare(
@@ -30,24 +32,51 @@ def prepare(
     waiting = after_all(detector.fingerprints())
     if not waiting:
         return None
-    statistics = given or count(collection, detector.counted(), settings)
+    statistics = given or count(collection, detector, settings)
     for kind in waiting:
         work = kind.given(statistics).compute
-        computed = in_order(collection.token_batches(), work, settings.workers)
+        batches = collection.stream_batches() if isinstance(kind, OfContent) else collection.token_batches()
+        computed = in_order(batches, work, settings.workers)
         collection.add_fingerprint(kind, list(computed))
     return statistics
 
 
-def count(collection: Collection, lengths: tuple[int, ...], settings: Settings) -> CollectionStatistics:
-    """The pass itself: every round over all pages, with all threads."""
+def count(collection: Collection, detector: Detector, settings: Settings) -> CollectionStatistics:
+    """The pass itself: every round over all pages, with all threads; over chunks of tokens, or over blocks."""
     counted = _counted(collection, settings.reading.min_tokens)
     tokens = int(collection.column("tokens").to_numpy()[counted].sum())
-    step: StatisticsRound | CollectionStatistics = start_statistics(lengths, tokens=tokens, hash=settings.reading.hash)
+    blocks = detector.counts_blocks()
+    if blocks:
+        counted &= _first_of_each_title(collection)
+    step: StatisticsRound | CollectionStatistics = start_statistics(
+        detector.counted(), tokens=tokens, hash=counted_things(detector, settings)
+    )
     while isinstance(step, StatisticsRound):
-        for _ in in_order(collection.chosen_tokens(counted), step.add, settings.workers):
+        for _ in in_order(_lists(collection, counted, blocks), step.add, settings.workers):
             pass
         step = step.finish()
     return step
+
+
+def counted_things(detector: Detector, settings: Settings) -> str:
+    """What the numbers in statistics are of: blocks by a site rule, or tokens by a hash."""
+    return f"{BLOCKS}, {settings.reading.site}" if detector.counts_blocks() else settings.reading.hash
+
+
+def _lists(collection: Collection, counted: npt.NDArray[np.bool_], blocks: bool) -> Iterator[pa.LargeListArray]:
+    if not blocks:
+        return collection.chosen_tokens(counted)
+    return map(_native.stream_blocks, collection.chosen_streams(counted))
+
+
+def _first_of_each_title(collection: Collection) -> npt.NDArray[np.bool_]:
+    """Of the pages of a site with the same title the first: the copies of a page, fetched again or under another
+    address, must not make its text look like something that many pages share."""
+    labels = np.concatenate([_native.stream_labels(streams) for streams in collection.stream_batches()])
+    chosen = np.zeros(len(labels), bool)
+    chosen[np.unique(labels, return_index=True)[1]] = True
+    chosen &= labels != 0
+    return chosen
 
 
 def told(statistics: CollectionStatistics | None) -> dict[str, Any] | None:
@@ -58,14 +87,22 @@ def told(statistics: CollectionStatistics | None) -> dict[str, Any] | None:
     return {"digest": statistics.digest, "pages": statistics.pages, "chunks": repeated}
 
 
-def frozen(settings: Settings) -> CollectionStatistics | None:
+def frozen(settings: Settings, detector: Detector) -> CollectionStatistics | None:
     """The statistics that the settings name; looked at before anything is read."""
     if settings.statistics is None:
         return None
     loaded = CollectionStatistics.load(settings.statistics)
-    if loaded.hash != settings.reading.hash:
+    if not detector.counted():
+        return loaded
+    if detector.counts_blocks() != loaded.of_blocks:
         raise UsageError(
-            f"the statistics are of tokens by {loaded.hash!r}, this run has {settings.reading.hash!r}",
+            f"the statistics are not such as {detector.name!r} needs",
+            where=settings.statistics,
+            hint=f"make them with neardup statistics --detector {detector.name}",
+        )
+    if loaded.hash != counted_things(detector, settings):
+        raise UsageError(
+            f"the statistics are of tokens by {loaded.hash!r}, this run has {counted_things(detector, settings)!r}",
             where=settings.statistics,
             hint=f"run with --token-hash {loaded.hash}, or make statistics of such tokens",
         )

@@ -46,7 +46,7 @@ def run(
     [True, False]
     """
     settings = settings or Settings()
-    frozen = first_pass.frozen(settings)
+    frozen = first_pass.frozen(settings, detector)
     watch = Stopwatch(progress or Silent())
     with watch.stage("reading", source.nbytes()):
         collection = collect(source, detector, settings, watch.progress, scratch)

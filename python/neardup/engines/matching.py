@@ -58,6 +58,8 @@ class RuleCounts:
     #: At most so many pairs in hot buckets might have been accepted and are not among the pairs. They would change
     #: neither the pages that stay nor the clusters.
     unscored: int
+    #: Accepted pairs whose probability is too near to one half to be sure; None where scores are no probabilities.
+    undecided: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,8 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
     if earlier:
         asked = first[b] >= earlier
         a, b, score, which = a[asked], b[asked], score[asked], which[asked]
+    jaccard = score if all(isinstance(rule.verify, ExactJaccard) for rule in rules) else None
+    score = _calibrated(rules, which, score)
     return Matches(
         order=order,
         identity=identity,
@@ -150,9 +154,12 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
         same_site=same_site_of(sites, a, b),
         b_similarity=similarity(fingerprints, Supershingles, a, b),
         c_similarity=similarity(fingerprints, Projection, a, b),
-        jaccard=score if all(isinstance(rule.verify, ExactJaccard) for rule in rules) else None,
+        jaccard=jaccard,
         rule=which,
-        rules=[RuleCounts(rule.name, *pairs[3:]) for rule, pairs in zip(rules, found, strict=True)],
+        rules=[
+            RuleCounts(rule.name, *pairs[3:], undecided=_undecided(rule, score[which == place]))
+            for place, (rule, pairs) in enumerate(zip(rules, found, strict=True))
+        ],
     )
 
 
@@ -164,6 +171,20 @@ def most_accepted(pages: int, settings: Settings) -> int:
 def most_possible(pages: int) -> int:
     """Possible pairs beyond which buckets are hot."""
     return max(_POSSIBLE, _POSSIBLE_A_PAGE * pages)
+
+
+def _calibrated(
+    rules: Sequence[Rule], which: npt.NDArray[np.int8], score: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """What rules measured, as probabilities where they say how."""
+    for place, rule in enumerate(rules):
+        if rule.calibration is not None:
+            score = np.where(which == place, rule.calibration.of(score), score)
+    return score
+
+
+def _undecided(rule: Rule, score: npt.NDArray[np.float64]) -> int | None:
+    return None if rule.calibration is None else int((score < rule.calibration.undecided[1]).sum())
 
 
 _Pairs = tuple[Rows, Rows, npt.NDArray[np.float64]]

@@ -23,6 +23,7 @@ KEPT: Final = ("id", "url", "date", "source", "record", "offset", "length")
 #: How columns of long lists (sets, tokens) are named; they are by far the largest, and read page by page.
 LIST: Final = "list_"
 TOKENS: Final = "list_tokens"
+STREAMS: Final = "list_streams"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,20 @@ Here are also what they share: statistics of a collection, and the chunk index o
 """
 
 from neardup.fingerprints.bands import Bands
-from neardup.fingerprints.base import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth, OfPages, OfTerms, Statistical
+from neardup.fingerprints.base import (
+    AnyFingerprint,
+    ChunkSets,
+    Fingerprint,
+    FixedWidth,
+    OfContent,
+    OfPages,
+    OfTerms,
+    Statistical,
+)
 from neardup.fingerprints.breakpoint_chunks import BreakpointChunks
 from neardup.fingerprints.byte_breakpoints import ByteBreakpoints
 from neardup.fingerprints.chunk_index import ChunkIndex, Found
+from neardup.fingerprints.content import Content, ContentBands, ContentSets, SiteContentBands, SiteContentSets
 from neardup.fingerprints.fuzzy_codes import FuzzyCodes
 from neardup.fingerprints.lexicon_signatures import LexiconSignatures
 from neardup.fingerprints.minima import Minima
@@ -25,6 +35,7 @@ from neardup.fingerprints.sliding_window import SlidingWindow
 from neardup.fingerprints.smallest_shingles import SmallestShingles
 from neardup.fingerprints.spex import RepeatedChunks
 from neardup.fingerprints.statistics import (
+    BLOCKS,
     CollectionStatistics,
     StatisticsRound,
     collect_statistics,
@@ -36,6 +47,7 @@ from neardup.fingerprints.winnowing import Winnowed
 from neardup.fingerprints.word_breakpoints import WordBreakpoints
 
 __all__ = [
+    "BLOCKS",
     "AnyFingerprint",
     "Bands",
     "BreakpointChunks",
@@ -43,6 +55,9 @@ __all__ = [
     "ChunkIndex",
     "ChunkSets",
     "CollectionStatistics",
+    "Content",
+    "ContentBands",
+    "ContentSets",
     "CountedParagraphs",
     "Fingerprint",
     "FixedWidth",
@@ -50,6 +65,7 @@ __all__ = [
     "FuzzyCodes",
     "LexiconSignatures",
     "Minima",
+    "OfContent",
     "OfPages",
     "OfTerms",
     "OnePermutation",
@@ -64,6 +80,8 @@ __all__ = [
     "RepeatedChunks",
     "ShingleParagraphs",
     "ShingleSet",
+    "SiteContentBands",
+    "SiteContentSets",
     "SlidingWindow",
     "SmallestShingles",
     "Statistical",

@@ -1,9 +1,10 @@
 """What a fingerprint is to the rest: tokens of a batch in, numbers of each page out.
 
 Most are of fixed size, a row of 64-bit numbers a page (``Fingerprint``). Others are sets whose size follows the page
-(``ChunkSets``). Three things a method may ask for beyond tokens: the text of the terms (``OfTerms``), since a token is
-a hash and hides its letters; the pages themselves (``OfPages``), for what tokens lack, such as periods; and statistics
-of the whole collection (``Statistical``), which is then a fingerprint only once they are *given*.
+(``ChunkSets``). What a method may ask for beyond tokens: the text of the terms (``OfTerms``), since a token is a hash
+and hides its letters; the blocks of the page with their structure (``OfContent``); the pages themselves (``OfPages``),
+for what tokens lack, such as periods; and statistics of the whole collection (``Statistical``), which is then a
+fingerprint only once they are *given*.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 if TYPE_CHECKING:
+    from neardup.fingerprints.content import Content
     from neardup.fingerprints.statistics import CollectionStatistics
 
 #: One row a page, a fixed number of columns.
@@ -52,6 +54,16 @@ class OfPages:
     """Mixed into a fingerprint that is computed of the pages as they are (a batch of ``neardup.page.PAGES``)."""
 
     __slots__ = ()
+
+
+class OfContent:
+    """Mixed into a fingerprint that is computed of content streams (``neardup.text.content_streams``), not of tokens.
+    One that is statistical as well is about blocks: which differently titled pages of a site have them."""
+
+    __slots__ = ()
+
+    #: How the streams are made and weighed.
+    content: Content
 
 
 @runtime_checkable

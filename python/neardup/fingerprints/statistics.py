@@ -26,6 +26,8 @@ from neardup.errors import FormatError, UsageError
 from neardup.fingerprints.container import digest_of, read_arrays, write_arrays
 
 KIND: Final = "collection statistics"
+#: How ``hash`` begins where blocks of pages were counted, not chunks of tokens.
+BLOCKS: Final = "blocks"
 _Counted = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]
 
 
@@ -42,7 +44,7 @@ class CollectionStatistics:
 
     #: How many pages were counted (identity sets of enough tokens, in a run).
     pages: int
-    #: How terms became tokens; statistics of other tokens say nothing.
+    #: How terms became tokens, or what else was counted; statistics of other things say nothing.
     hash: str
     #: By length: chunks in two pages or more, ascending, and how many pages have each.
     chunks: Mapping[int, _Counted]
@@ -68,6 +70,11 @@ class CollectionStatistics:
                 hint="make them for this detector",
             )
         return self.chunks[length]
+
+    @property
+    def of_blocks(self) -> bool:
+        """Whether they count blocks, and not chunks of tokens."""
+        return self.hash.startswith(BLOCKS)
 
     @cached_property
     def digest(self) -> str:

@@ -7,6 +7,7 @@
 
 pub mod anatomy;
 pub mod attributes;
+pub mod blocks;
 mod lanes;
 pub mod links;
 pub mod marks;

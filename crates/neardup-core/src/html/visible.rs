@@ -93,16 +93,25 @@ impl Visible {
 /// assert_eq!(page.source(&page.images[0]), "a.png");
 /// ```
 pub fn extract(html: &str, out: &mut Visible) {
+    read_with(html, out, |html, marks, mut reader| scan_with(html, Start::default(), marks, &mut reader));
+}
+
+/// Empties `out` and lets `scan` fill it: the reader takes the events, alone or inside a sink that wants more of them.
+#[inline(always)]
+pub(super) fn read_with<'h>(
+    html: &'h str,
+    out: &mut Visible,
+    scan: impl FnOnce(&'h str, &mut Marks, Reader<'_>),
+) {
     out.clear();
     // References can in rare cases decode to more bytes than they are written with; the buffer then grows.
     out.text.reserve(html.len() + SHORT);
     let mut marks = std::mem::take(&mut out.marks);
-    let mut reader = Reader { out, template_depth: 0, raw_is_hidden: false, in_title: false };
-    scan_with(html, Start::default(), &mut marks, &mut reader);
+    scan(html, &mut marks, Reader { out, template_depth: 0, raw_is_hidden: false, in_title: false });
     out.marks = marks;
 }
 
-struct Reader<'v> {
+pub(super) struct Reader<'v> {
     out: &'v mut Visible,
     /// How many `template` elements are open; their content is no part of the page.
     template_depth: usize,
@@ -113,6 +122,12 @@ struct Reader<'v> {
 }
 
 impl Reader<'_> {
+    /// Where in the text what comes next will stand.
+    #[inline(always)]
+    pub(super) fn position(&self) -> usize {
+        self.out.text.len()
+    }
+
     #[inline(always)]
     fn separate(&mut self) {
         if !self.out.text.as_bytes().last().is_some_and(u8::is_ascii_whitespace) {
@@ -259,6 +274,12 @@ static MEANINGS: NameTable<Meaning> = NameTable::new(
     ],
     Meaning::Separates,
 );
+
+/// Whether the tags of an element vanish, so that the words around them are one.
+#[inline(always)]
+pub(super) fn joins(key: u64) -> bool {
+    MEANINGS.get(key) == Meaning::Joins
+}
 
 impl<'a> Sink<'a> for Reader<'_> {
     #[inline(always)]

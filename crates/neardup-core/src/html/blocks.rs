@@ -1,0 +1,373 @@
+//! The visible text of a page with its structure beside it: where blocks end, and in what each stretch of text stands.
+//!
+//! Idea: what a page is about stands in running text; what surrounds it (menus, banners, consent dialogs, footers) gives
+//! itself away by links, by the element it stands in, or by its role. (Not by its name: of pages that were tried, one in
+//! ten has its main text in an element whose class speaks of a header, a menu or a banner.) [`structure`] reads
+//! the text exactly as [`super::visible`] does and notes, at each place where something of this changes, a
+//! [`Segment`]. Which of it matters, and how much, is decided by who reads them ([`crate::content`]).
+//!
+//! There is no tree: open elements are a stack of names and what their content stands in. An end tag closes the nearest
+//! open element of its name, with all inside it, if that is among the innermost [`NEAR`]; so unclosed and
+//! misnested elements do little harm, and any input costs linear time and bounded memory.
+
+use super::names::{Name, NameTable};
+use super::scanner::{Sink, Start, Tag, TextKind, scan_with};
+use super::visible::{self, Visible};
+
+/// What a stretch of text stands in; several may hold at once.
+pub mod place {
+    pub const LINK: u16 = 1;
+    pub const NAVIGATION: u16 = 1 << 1;
+    pub const HEADER: u16 = 1 << 2;
+    pub const FOOTER: u16 = 1 << 3;
+    pub const ASIDE: u16 = 1 << 4;
+    pub const MAIN: u16 = 1 << 5;
+    pub const ARTICLE: u16 = 1 << 6;
+    pub const HEADING: u16 = 1 << 7;
+    /// A form's controls: buttons, choices, labels.
+    pub const CONTROL: u16 = 1 << 8;
+    pub const TITLE: u16 = 1 << 9;
+    /// Not shown unless something happens.
+    pub const HIDDEN: u16 = 1 << 10;
+    pub const DIALOG: u16 = 1 << 11;
+    /// The name of an image.
+    pub const IMAGE: u16 = 1 << 12;
+}
+
+/// From `at` in the text on, what it stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    pub at: usize,
+    pub place: u16,
+    /// A block begins here: what comes before is no part of the same sentence.
+    pub begins: bool,
+}
+
+/// Open elements among which the one that an end tag names is looked for.
+const NEAR: usize = 64;
+/// Elements nested deeper than this are not told apart from the one they stand in.
+const DEEPEST: usize = 512;
+
+/// Reads `html` into `page`, as [`visible::extract`] does, and its structure into `segments`.
+///
+/// ```
+/// use neardup_core::html::blocks::{place, structure};
+/// use neardup_core::html::visible::Visible;
+///
+/// let (mut page, mut segments) = (Visible::default(), Vec::new());
+/// structure("<nav><a href=x>Home</a></nav><p>Text</p>", &mut page, &mut segments);
+/// let home = segments.iter().rfind(|segment| segment.at <= 1).unwrap();
+/// assert_eq!(home.place, place::NAVIGATION | place::LINK);
+/// ```
+pub fn structure(html: &str, page: &mut Visible, segments: &mut Vec<Segment>) {
+    segments.clear();
+    visible::read_with(html, page, |html, marks, text| {
+        segments.push(Segment { at: 0, place: 0, begins: true });
+        let mut reader = Blocks { text, segments, open: Vec::new(), place: 0 };
+        scan_with(html, Start::default(), marks, &mut reader);
+    });
+}
+
+/// What an element does to the structure.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Part of the running text.
+    Inline,
+    /// Begins a block; what it holds stands where the element stands.
+    Block,
+    /// The same, but its role may say where its content stands, or that it is hidden.
+    Container,
+    /// Its content stands here.
+    Place(u16),
+    /// The same within a block.
+    InlinePlace(u16),
+}
+
+static EFFECTS: NameTable<Effect> = {
+    use Effect::{Block, Container, Inline, InlinePlace, Place};
+    NameTable::new(
+        &[
+            ("a", InlinePlace(place::LINK)),
+            ("abbr", Inline),
+            ("code", Inline),
+            ("del", Inline),
+            ("ins", Inline),
+            ("mark", Inline),
+            ("span", Inline),
+            ("time", Inline),
+            ("script", Inline),
+            ("style", Inline),
+            ("noscript", Inline),
+            ("template", Inline),
+            ("img", Inline),
+            ("title", Place(place::TITLE)),
+            ("nav", Place(place::NAVIGATION)),
+            ("menu", Place(place::NAVIGATION)),
+            ("header", Place(place::HEADER)),
+            ("footer", Place(place::FOOTER)),
+            ("aside", Place(place::ASIDE)),
+            ("main", Place(place::MAIN)),
+            ("article", Place(place::ARTICLE)),
+            ("h1", Place(place::HEADING)),
+            ("h2", Place(place::HEADING)),
+            ("h3", Place(place::HEADING)),
+            ("h4", Place(place::HEADING)),
+            ("h5", Place(place::HEADING)),
+            ("h6", Place(place::HEADING)),
+            ("button", Place(place::CONTROL)),
+            ("select", Place(place::CONTROL)),
+            ("label", Place(place::CONTROL)),
+            ("dialog", Place(place::DIALOG)),
+            ("div", Container),
+            ("section", Container),
+            ("form", Container),
+            ("ul", Container),
+            ("ol", Container),
+            ("table", Container),
+        ],
+        Block,
+    )
+};
+
+/// What joins words is inline like the elements listed here.
+#[inline(always)]
+fn effect(key: u64) -> Effect {
+    if visible::joins(key) { Effect::Inline } else { EFFECTS.get(key) }
+}
+
+fn role_place(role: &str) -> u16 {
+    match role.trim() {
+        "navigation" | "menu" | "menubar" => place::NAVIGATION,
+        "banner" => place::HEADER,
+        "contentinfo" => place::FOOTER,
+        "complementary" => place::ASIDE,
+        "main" => place::MAIN,
+        "article" => place::ARTICLE,
+        "dialog" | "alertdialog" => place::DIALOG,
+        "search" => place::CONTROL,
+        "heading" => place::HEADING,
+        _ => 0,
+    }
+}
+
+/// Where the attributes of a container say that its content stands.
+fn said_place(tag: &Tag<'_>) -> u16 {
+    let mut found = 0;
+    for attribute in tag.attributes {
+        let name = attribute.name;
+        if name.eq_ignore_ascii_case("role") {
+            found |= role_place(&attribute.value().to_ascii_lowercase());
+        } else if name.eq_ignore_ascii_case("hidden") {
+            found |= place::HIDDEN;
+        } else if name.eq_ignore_ascii_case("aria-hidden") {
+            if attribute.raw_value.eq_ignore_ascii_case("true") {
+                found |= place::HIDDEN;
+            }
+        } else if name.eq_ignore_ascii_case("style") {
+            let plain: String = attribute.raw_value.chars().filter(|char| !char.is_ascii_whitespace()).collect();
+            if plain.to_ascii_lowercase().contains("display:none") {
+                found |= place::HIDDEN;
+            }
+        }
+    }
+    found
+}
+
+struct Blocks<'v> {
+    text: visible::Reader<'v>,
+    segments: &'v mut Vec<Segment>,
+    /// Open elements that change something: their names, and the place outside of them.
+    open: Vec<(u64, u16)>,
+    place: u16,
+}
+
+impl Blocks<'_> {
+    fn note(&mut self, begins: bool) {
+        let (at, place) = (self.text.position(), self.place);
+        match self.segments.last_mut() {
+            // Nothing was said between the two.
+            Some(last) if last.at == at => {
+                last.place = place;
+                last.begins |= begins;
+            }
+            Some(last) if last.place == place && !begins => {}
+            _ => self.segments.push(Segment { at, place, begins }),
+        }
+    }
+
+    fn close(&mut self, key: u64) {
+        let nearest = self.open.iter().rev().take(NEAR).position(|&(open, _)| open == key);
+        if let Some(depth) = nearest {
+            let at = self.open.len() - 1 - depth;
+            self.place = self.open[at].1;
+            self.open.truncate(at);
+        }
+    }
+
+    fn enter(&mut self, key: u64, place: u16) {
+        if self.open.len() < DEEPEST {
+            self.open.push((key, self.place));
+            self.place |= place;
+        }
+    }
+}
+
+impl<'a> Sink<'a> for Blocks<'_> {
+    #[inline(always)]
+    fn text(&mut self, raw: &'a str, kind: TextKind) {
+        self.text.text(raw, kind);
+    }
+
+    #[inline(always)]
+    fn data(&mut self, html: &'a str, from: usize, to: usize, special: bool) {
+        self.text.data(html, from, to, special);
+    }
+
+    #[inline(always)]
+    fn tag_by_key(&mut self, key: u64) -> bool {
+        match effect(key) {
+            Effect::Inline => self.text.tag_by_key(key),
+            Effect::Block => {
+                let done = self.text.tag_by_key(key);
+                if done {
+                    self.note(true);
+                }
+                done
+            }
+            _ => false,
+        }
+    }
+
+    fn start_tag(&mut self, tag: Tag<'a>) {
+        self.text.start_tag(tag);
+        let key = tag.name.key;
+        let effect = effect(key);
+        let closed = tag.foreign && tag.self_closing;
+        match effect {
+            Effect::Inline => return,
+            Effect::Block => {}
+            _ if closed => {}
+            Effect::Container => self.enter(key, said_place(&tag)),
+            Effect::InlinePlace(place) => {
+                if self.place & place != 0 {
+                    self.close(key);
+                }
+                self.enter(key, place);
+            }
+            Effect::Place(place) => self.enter(key, place | said_place(&tag)),
+        }
+        self.note(!matches!(effect, Effect::InlinePlace(_)));
+    }
+
+    fn end_tag(&mut self, name: Name<'a>) {
+        self.text.end_tag(name);
+        let effect = effect(name.key);
+        match effect {
+            Effect::Inline => return,
+            Effect::Block => {}
+            _ => self.close(name.key),
+        }
+        self.note(!matches!(effect, Effect::InlinePlace(_)));
+    }
+
+    fn comment(&mut self, raw: &'a str) {
+        self.text.comment(raw);
+    }
+
+    fn doctype(&mut self, raw: &'a str) {
+        self.text.doctype(raw);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// (text, place, begins) of what is said, stretch by stretch.
+    fn read(html: &str) -> Vec<(String, u16, bool)> {
+        let (mut page, mut segments) = (Visible::default(), Vec::new());
+        structure(html, &mut page, &mut segments);
+        let mut begins = true;
+        let mut found = Vec::new();
+        for (number, segment) in segments.iter().enumerate() {
+            let end = segments.get(number + 1).map_or(page.text.len(), |next| next.at);
+            begins |= segment.begins;
+            let text = page.text[segment.at..end].split_whitespace().collect::<Vec<_>>().join(" ");
+            if !text.is_empty() {
+                found.push((text, segment.place, std::mem::take(&mut begins)));
+            }
+        }
+        found
+    }
+
+    fn places(html: &str) -> Vec<(String, u16)> {
+        read(html).into_iter().map(|(text, place, _)| (text, place)).collect()
+    }
+
+    fn said(text: &str, place: u16) -> (String, u16) {
+        (text.to_owned(), place)
+    }
+
+    #[test]
+    fn elements_say_where_text_stands() {
+        assert_eq!(
+            places("<title>t</title>x<nav>a <a href=y>b</a> c</nav><main><header>h</header><p>d</main>e"),
+            [
+                said("t", place::TITLE),
+                said("x", 0),
+                said("a", place::NAVIGATION),
+                said("b", place::NAVIGATION | place::LINK),
+                said("c", place::NAVIGATION),
+                said("h", place::MAIN | place::HEADER),
+                said("d", place::MAIN),
+                said("e", 0),
+            ]
+        );
+    }
+
+    #[test]
+    fn roles_and_what_is_hidden() {
+        assert_eq!(places("<div ROLE=Navigation>a</div>b"), [said("a", place::NAVIGATION), said("b", 0)]);
+        for hidden in ["hidden", "aria-hidden=true", "style='Display : none'"] {
+            assert_eq!(places(&format!("<div {hidden}>a</div>b"))[0], said("a", place::HIDDEN), "{hidden}");
+        }
+        assert_eq!(places("<div aria-hidden=false class=menu>a</div>"), [said("a", 0)]);
+    }
+
+    #[test]
+    fn misnested_elements_do_little_harm() {
+        // Another link closes the first; the end of what holds it does too.
+        assert_eq!(places("<a href=x>a<a href=y>b</a>c"), [said("a", place::LINK), said("b", place::LINK), said("c", 0)]);
+        assert_eq!(places("<nav><a href=x>a</nav>b"), [said("a", place::NAVIGATION | place::LINK), said("b", 0)]);
+        assert_eq!(places("</nav>a<nav>b<nav>c</nav>d</nav>e").last().unwrap(), &said("e", 0));
+        let deep = format!("{}a{}b", "<nav>".repeat(2000), "</nav>".repeat(2000));
+        assert_eq!(places(&deep), [said("a", place::NAVIGATION), said("b", 0)]);
+    }
+
+    #[test]
+    fn formatting_and_links_part_no_block() {
+        let begins = |html: &str| read(html).into_iter().filter(|part| part.2).count();
+        assert_eq!(begins("a <b>b</b> <span>c</span> <a href=x>d</a> e"), 1);
+        assert_eq!(begins("a<br>b<p>c<td>d<div>e</div>f"), 6);
+    }
+
+    proptest! {
+        #[test]
+        fn the_text_is_the_visible_text(
+            pieces in prop::collection::vec(
+                "<(/?)(a|b|p|div|nav|title|template|script|span|svg|dialog|xmp)( hidden)?/?>|word |&lt;|<!-- c -->|<!x>",
+                0..40,
+            ),
+        ) {
+            let html = pieces.concat();
+            let (mut plain, mut page, mut segments) = (Visible::default(), Visible::default(), Vec::new());
+            visible::extract(&html, &mut plain);
+            structure(&html, &mut page, &mut segments);
+            prop_assert_eq!(&plain.text, &page.text);
+            prop_assert_eq!(plain.title(), page.title());
+            prop_assert!(segments.windows(2).all(|pair| pair[0].at < pair[1].at));
+            prop_assert!(segments.iter().all(|segment| page.text.is_char_boundary(segment.at)));
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Pages to streams of their blocks, and streams to the sets that say what pages are about.
+
+use neardup_core::content::{Ideas, Weigher, Weighing, blocks, label};
+use neardup_core::ordered::Ordered;
+use neardup_core::page::Reader;
+use neardup_core::shingle::single;
+use numpy::IntoPyArray;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3_arrow::PyArray;
+
+use crate::arrays::{TokenLists, detached, list_array, pyarrow};
+use crate::pages::{Pages, rule};
+use crate::pairs::Column;
+use crate::statistics::NumberTable;
+
+/// The stream of each page.
+#[pyfunction]
+#[pyo3(signature = (content, html, charset, url, *, site_rule, structure, noise, title))]
+#[allow(clippy::too_many_arguments)]
+pub fn content_streams<'py>(
+    py: Python<'py>,
+    content: PyArray,
+    html: PyArray,
+    charset: PyArray,
+    url: PyArray,
+    site_rule: &str,
+    structure: bool,
+    noise: bool,
+    title: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (pages, site) = (Pages::new(&content, &html, &charset, &url)?, rule(site_rule)?);
+    let ideas = Ideas { structure, noise, title };
+    let (offsets, words) = detached(py, || {
+        let mut reader = Reader::default();
+        let (mut offsets, mut words) = (vec![0i64], Vec::with_capacity(pages.bytes() / 6));
+        for page in pages.iter() {
+            reader.stream(page, site, ideas, &mut words);
+            offsets.push(words.len() as i64);
+        }
+        (offsets, words)
+    });
+    pyarrow(py, list_array(offsets, words)?)
+}
+
+/// What names each page among those of its site; 0: nothing does.
+#[pyfunction]
+pub fn stream_labels<'py>(py: Python<'py>, streams: PyArray) -> PyResult<Column<'py, u64>> {
+    let streams = TokenLists::new(&streams)?;
+    let labels = detached(py, || streams.lists().iter().map(label).collect::<Vec<u64>>());
+    Ok(labels.into_pyarray(py))
+}
+
+/// The blocks of each page that are to be counted, each once.
+#[pyfunction]
+pub fn stream_blocks(py: Python<'_>, streams: PyArray) -> PyResult<Bound<'_, PyAny>> {
+    let streams = TokenLists::new(&streams)?;
+    let (offsets, values) = detached(py, || {
+        let (mut offsets, mut values) = (vec![0i64], Vec::new());
+        let (mut ordered, mut found) = (Ordered::default(), Vec::new());
+        for stream in streams.lists().iter() {
+            found.clear();
+            found.extend(blocks(stream));
+            ordered.append(&found, &mut values);
+            offsets.push(values.len() as i64);
+        }
+        (offsets, values)
+    });
+    pyarrow(py, list_array(offsets, values)?)
+}
+
+/// The set of each page; `frequencies`: on how many differently titled pages of its site a block is found.
+#[pyfunction]
+#[pyo3(signature = (streams, *, frequencies, enough, title))]
+pub fn content_sets<'py>(
+    py: Python<'py>,
+    streams: PyArray,
+    frequencies: Option<Bound<'py, NumberTable>>,
+    enough: u32,
+    title: f64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let streams = TokenLists::new(&streams)?;
+    if !(0.0..=1.0).contains(&title) || enough == 0 {
+        return Err(PyValueError::new_err("title is a share, and enough at least 1"));
+    }
+    let table = frequencies.as_ref().map(Bound::get);
+    let (offsets, values) = detached(py, || {
+        let numbers = table.map(|table| (table.numbers(), table.counts()));
+        let pages = |block: u64| {
+            let found = numbers.as_ref().and_then(|(numbers, counts)| Some(counts[numbers.find(single(block))?]));
+            found.unwrap_or(1)
+        };
+        let (mut offsets, mut values) = (vec![0i64], Vec::new());
+        let mut weigher = Weigher::default();
+        for stream in streams.lists().iter() {
+            weigher.append(stream, Weighing { enough, title }, pages, &mut values);
+            offsets.push(values.len() as i64);
+        }
+        (offsets, values)
+    });
+    pyarrow(py, list_array(offsets, values)?)
+}

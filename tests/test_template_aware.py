@@ -1,0 +1,150 @@
+"""The detector that decides by the main text: Henzinger's three databases, frames that move, what siblings teach."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup import Settings, find_duplicates
+from neardup.detectors import parse
+from neardup.errors import SpecError, UsageError
+from neardup.fingerprints import Content, ContentSets
+from neardup.job import dedup, statistics_of
+from neardup.sources.memory import texts
+from neardup.testing.same_template import CASES, Case, directory, framed
+from neardup.text import Ideas, content_streams
+
+TEXT = "\n\n".join(
+    f"Paragraph {number} of the text says in its own {number * 7} words what the page is about, and "
+    f"adds that clause {number * 13} holds as well for party number {number * 31}."
+    for number in range(30)
+)
+
+
+def accepted(pages: list[dict[str, str]], detector: str = "template-aware", **settings: object) -> set[tuple[str, str]]:
+    """Pairs of ids that are accepted, or have the same tokens."""
+    result = find_duplicates(pages, detector=detector, settings=Settings(**settings))  # type: ignore[arg-type]
+    pairs = {(row["a"], row["b"]) for row in result.pairs.to_pylist()}
+    same = {(row["identity"], row["id"]) for row in result.pages.to_pylist() if row["identity"] != row["id"]}
+    return pairs | same
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_henzingers_databases(case: Case) -> None:
+    pages = directory(case, 40)
+    again = directory(case, 3, fetched=5)
+    found = accepted(pages + again)
+    assert found == {(page["id"], f"{page['id']} again 5") for page in pages[:3]}
+
+
+def test_the_paper_s_algorithms_fail_on_them() -> None:
+    # What makes the cases worth testing: here either algorithm of the paper joins different items.
+    assert len(accepted(directory("herefordshire", 10), "broder")) > 10
+    assert len(accepted(directory("businessline", 10), "charikar")) > 5
+
+
+def test_few_siblings_teach_nothing_and_copies_teach_nothing() -> None:
+    # Ten fetches of two pages: their texts are shared by ten pages, but by one title each.
+    pages = [
+        framed(TEXT.replace("clause", word), host="a.example", path=word, title=f"About {word}", seed=seed)
+        for word in ("clauses", "articles")
+        for seed in range(10)
+    ]
+    found = accepted(pages)
+    same = {(a["id"], b["id"]) for at, a in enumerate(pages) for b in pages[at + 1 :] if a["url"] == b["url"]}
+    assert found == same
+
+
+@pytest.mark.parametrize("host", ["a.example", "b.example", "c.example", "d.example"])
+def test_frames_move_and_texts_stay(host: str) -> None:
+    once = framed(TEXT, host=host, path="x", title="Terms", seed=1)
+    again = framed(TEXT, host=host, path="x", title="Terms", seed=2)
+    changed = framed(TEXT.replace("says in its own", "has told in"), host=host, path="x", title="Terms", seed=3)
+    assert accepted([once, again, changed]) == {(once["id"], again["id"])}
+
+
+def test_every_idea_can_be_left_out() -> None:
+    pages = [framed(TEXT[:900], host="b.example", path="x", title="Terms", seed=seed) for seed in (1, 2)]
+    assert accepted(pages)
+    assert not accepted(pages, "template-aware(structure=False)")
+    assert parse("template-aware(site=False)").counted() == ()
+    directory_pages = directory("herefordshire", 20)
+    assert not accepted(directory_pages)
+    assert accepted(directory_pages, "template-aware(site=False)")
+
+
+def test_scores_are_probabilities_and_the_undecided_are_counted() -> None:
+    words = TEXT.split()
+    variants = [" ".join([*words[:at], "changed", *words[at + 1 :]]) for at in (5, 100, 200)]
+    middling = TEXT.replace("clause 13 ", "section 13 ").replace("clause 26 ", "section 26 ").replace("own 7 ", "own ")
+    pages = [{"id": str(number), "text": text} for number, text in enumerate([TEXT, middling, *variants])]
+    result = find_duplicates(pages, detector="template-aware")
+    rows = result.pairs.to_pylist()
+    assert rows
+    assert all(0.5 <= row["score"] <= 1 and row["jaccard"] >= 0.9 for row in rows)
+    by_similarity = sorted(rows, key=lambda row: row["jaccard"])
+    assert [row["score"] for row in by_similarity] == sorted(row["score"] for row in rows)
+    undecided = result.report["rules"][0]["undecided"]
+    assert undecided == sum(row["score"] < 0.8 for row in rows)
+
+
+def test_threads_and_cuts_do_not_matter() -> None:
+    pages = [page for case in CASES for page in directory(case, 12)] + directory("nih", 4, fetched=3)
+    one = find_duplicates(pages, detector="template-aware", settings=Settings(threads=1))
+    four = find_duplicates(pages, detector="template-aware", settings=Settings(threads=4))
+    assert one.pairs.equals(four.pairs)
+    assert one.pages.equals(four.pages)
+    assert one.report["statistics"] == four.report["statistics"]
+    batch = texts(pages).batches[0]
+    whole = content_streams(batch)
+    parts = [content_streams(batch.slice(at, 1)) for at in range(batch.num_rows)]
+    assert pa.concat_arrays(parts).equals(whole)
+
+
+def test_a_page_alone_is_what_it_is_in_the_collection_with_frozen_statistics(tmp_path: Path) -> None:
+    place = tmp_path
+    pages = directory("herefordshire", 30)
+    (place / "pages.jsonl").write_text("".join(json.dumps(page) + "\n" for page in pages))
+    statistics_of(place / "pages.jsonl", "template-aware").save(place / "site.statistics")
+    frozen = str(place / "site.statistics")
+    # Two pages alone look the same; with what the site taught they do not.
+    assert accepted(pages[:2])
+    assert not accepted(pages[:2], statistics=frozen)
+    with pytest.raises(UsageError, match="not such as 'i-match' needs"):
+        find_duplicates(pages, detector="i-match", settings=Settings(statistics=frozen))
+    in_files = dedup(place / "pages.jsonl", detector="template-aware", settings=Settings(statistics=frozen))
+    assert in_files.pairs.num_rows == 0
+
+
+def test_plain_text_has_its_part_of_the_ideas() -> None:
+    dated = TEXT + "\n\nLast updated 3 May 2024, 12,345 views"
+    later = TEXT + "\n\nLast updated 17 June 2025, 99 views"
+    other = TEXT.replace("clause", "paragraph")
+    pages = [{"id": name, "text": text} for name, text in (("a", dated), ("b", later), ("c", other))]
+    assert accepted(pages) == {("a", "b")}
+
+
+def test_sets_do_not_depend_on_the_batch() -> None:
+    pages = [framed(TEXT, host=f"{name}.example", path="x", title="T", seed=1) for name in "abcd"]
+    streams = content_streams(texts(pages).batches[0], ideas=Ideas())
+    kind = ContentSets(Content())
+    whole = kind.compute(streams)
+    assert whole.to_pylist() == [kind.compute(streams.slice(at, 1))[0].as_py() for at in range(4)]
+    sizes = np.diff(whole.offsets.to_numpy())
+    assert (sizes > 300).all()
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("template-aware(probability=1.0)", "probability must be between"),
+        ("template-aware(recall=0.0)", "recall must be between"),
+    ],
+)
+def test_wrong_parameters(spec: str, said: str) -> None:
+    with pytest.raises(SpecError, match=said):
+        parse(spec)

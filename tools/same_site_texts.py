@@ -1,0 +1,243 @@
+"""The words of ``docs/same-site.md`` around the figures that ``same_site.py`` measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table in Markdown.
+
+    >>> print(table(("a", "b"), [(1, 2)]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join([*lines, *("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)])
+
+
+def share(value: float) -> str:
+    return f"{value:.3f}".replace("0.", ".", 1) if value < 1 else "1"
+
+
+def page(data: dict[str, Any]) -> str:
+    """The whole page."""
+    parts = [_head(data), _main(data), _ablation(data), _calibration(data), _sources(data), _hard(data), _cost(data)]
+    return "\n\n".join([*parts, _failures(data)]) + "\n"
+
+
+def _head(data: dict[str, Any]) -> str:
+    pairs = data["pairs"]
+    return f"""# Pages of the same site, measured
+
+<!-- Written by tools/same_site.py; do not edit. -->
+
+How often [`template-aware`](explanation/template-aware.md) is right where the papers' algorithms are not: pairs
+on one
+site. Everything here is what a run of `neardup dedup` joins, made by one command: `python tools/same_site.py DATA`.
+
+The main set are real pages (terms of service, privacy policies) fetched again and again, from Open Terms Archive:
+{pairs["same"]:,} pairs with the same main text, whatever moved around it, and {pairs["other"]:,} with another
+({pairs["siblings"]:,} of them different documents of one service), of {pairs["documents"]:,} documents of
+{pairs["services"]:,} services. Labels come from the archive: people wrote down where on each page the text stands,
+software compared it. A changed text is one whose Jaccard similarity over five words is below .9; smaller
+changes are not
+judged. *Recall* is the mean over documents of the share of its same pairs that are accepted, *specificity* that
+of its
+other pairs that are not: a page that was fetched often counts no more than one that was not. Intervals hold 95
+% of the
+means of 1,000 resamples of services."""
+
+
+def _row(name: str, found: dict[str, Any]) -> tuple[str, ...]:
+    def around(what: str) -> str:
+        low, high = found[f"{what} interval"]
+        return f"{share(found[what])} ({share(low)}–{share(high)})"
+
+    return (name, around("recall"), around("specificity"), share(found["f1"]))
+
+
+def _main(data: dict[str, Any]) -> str:
+    names = ("template-aware", "in one cluster", "cross-validated", "site-aware", "minhash(threshold=0.85)")
+    words = {
+        "template-aware": "`template-aware`",
+        "in one cluster": "the same, pairs that end up in one cluster",
+        "cross-validated": "the same, threshold chosen on other services (5 folds)",
+        "site-aware": "`site-aware`",
+        "minhash(threshold=0.85)": "`minhash(threshold=0.85)`, the whole text",
+    }
+    rows = [_row(words[name], data[name]) for name in names]
+    moved = data["moved"]
+    thresholds = ", ".join(f"{value:g}" for value in data["chosen thresholds"])
+    return f"""## How often it is right
+
+{table(("detector", "recall", "specificity", "F1 over pairs"), rows)}
+
+The five folds chose the thresholds {thresholds}.
+
+Of the {moved["pairs"]} same pairs whose whole pages have a Jaccard similarity below .8, {moved["found"]}
+({share(moved["found"] / moved["pairs"])}) are accepted. Not all of them are what their label says: the archive's text
+may lag behind the page. Where at least 99 % of that text is found on both pages, it is
+{moved["wholly found"]} of {moved["wholly"]} ({share(moved["wholly found"] / max(1, moved["wholly"]))})."""
+
+
+def _ablation(data: dict[str, Any]) -> str:
+    rows = [
+        (name, share(of["recall"]), share(of["specificity"]), share(of["moved"]), f"{of['best']:g}",
+         share(of["best recall"]), share(of["best specificity"]))
+        for name, of in data["ablation"].items()
+    ]  # fmt: skip
+    head = (
+        "ideas",
+        "recall",
+        "specificity",
+        "much moved, found",
+        "its own best threshold",
+        "recall there",
+        "specificity there",
+    )
+    return f"""## What each idea is worth
+
+Each left out by itself: at the default threshold, then at the one that is best for what is left.
+
+{table(head, rows)}
+
+*structure*: menus, headers, footers, dialogs, forms, hidden parts and lists of links are no main text. *site*: blocks
+that many differently titled pages of the site have weigh little. *noise*: dates, ages, counters and ids are one word.
+*title*: the title has a share of the weight. The tracked services have few pages each, so *site* can do little
+here; it
+decides the databases further down. Tried and left out: names of classes and ids ("menu", "banner", "cookie") as
+signs of
+the frame, since one page in ten has its main text in an element of such a name; blocks of fewer than ten or
+twenty words
+as frame, which costs recall; a small weight for the frame of every page, which costs recall where frames move
+and joins
+short pages that have little but the frame."""
+
+
+def _calibration(data: dict[str, Any]) -> str:
+    fit = data["fit"]
+    rows = [
+        (name, f"{count:,}", share(expected), share(true))
+        for name, count, expected, true in data["calibration held out"]
+    ]
+    used = [
+        (name, f"{count:,}", share(expected), share(true)) for name, count, expected, true in data["calibration in use"]
+    ]
+    head = ("probability", "pairs", "mean probability", "share that is the same")
+    middle, steepness = fit["in use"]
+    return f"""## Whether the score is a probability
+
+The score is a logistic curve of the similarity, one half at {middle:g} with steepness {steepness:g}. Fitted to
+all tracked pages it
+is one half at {fit["middle"]:.3f} with steepness {fit["steepness"]:.0f}. Same and other pairs, and all
+documents, have the same weight in
+these tables: on a collection with another share of duplicates the probabilities shift. Similarities below .8
+count as 0.
+
+Fitted to four fifths of the services, looked at on the fifth:
+
+{table(head, rows)}
+
+As in use:
+
+{table(head, used)}
+
+A score from .2 to .8 is *undecided*: `run.json` counts such accepted pairs in `rules`."""
+
+
+def _sources(data: dict[str, Any]) -> str:
+    def both(of: tuple[float, float]) -> str:
+        return f"{share(of[0])} / {share(of[1])}"
+
+    rows = []
+    for name, of in data["sources"].items():
+        lost = sum(of["best rates"]) / 2 - sum(of["tuned rates"]) / 2
+        rows.append((name, f"{of['same']} / {of['other']}", f"{of['tuned']:g}", both(of["tuned rates"]),
+                     f"{of['best']:g}", both(of["best rates"]), f"{lost:.3f}", both(of["default rates"])))  # fmt: skip
+    head = ("source", "same / other pairs", "tuned on the others", "recall / specificity", "tuned on itself",
+            "recall / specificity", "lost", "at the default")  # fmt: skip
+    return f"""## A threshold from elsewhere
+
+One source left out at a time: the threshold is the median of those that are best on the others. The `rev_` sets
+are texts
+of revision histories (Python's proposals; Kubernetes' manuals in Japanese and Korean; MDN in Chinese, Japanese,
+Korean and
+Russian) in generated frames that move: the same revision fetched twice is the same, revisions below .9 and
+other documents of
+the host are not. *Lost* is of the mean of recall and specificity.
+
+{table(head, rows)}"""
+
+
+def _hard(data: dict[str, Any]) -> str:
+    rows = [
+        (name, total, accepted, share(accepted / total) if total else "–")
+        for name, (accepted, total) in data["hard"].items()
+    ]
+    accepted, total = (sum(of[at] for of in data["hard"].values()) for at in (0, 1))
+    rows.append(("all", total, accepted, share(accepted / max(1, total))))
+    across = data["across sites"]
+    return f"""## Same template, another item
+
+Pairs on one site that look alike and are about something else; accepting one is an error.
+
+{table(("pairs", "how many", "accepted", "share"), rows)}
+
+Between sites nothing is lost: of {across["pairs"]:,} correct pairs on different sites of a generated web
+`template-aware`
+accepts {across["template-aware"]:,}, `site-aware` {across["site-aware"]:,}."""
+
+
+def _cost(data: dict[str, Any]) -> str:
+    said = ["## What it costs"]
+    if "seconds" in data:
+        best = {name: min(of) for name, of in data["seconds"].items()}
+        ratio = best["template-aware"] / best["site-aware"]
+        said.append(
+            f"CPU seconds of a run over {data['timed pages']:,} pages of the PostgreSQL manuals, the best of "
+            f"three runs, in turn: `site-aware` {best['site-aware']:.1f}, `template-aware` {best['template-aware']:.1f}, "
+            f"{ratio:.2f} times as much."
+        )
+    if "among others" in data:
+        of = data["among others"]
+        said.append(
+            f"In one run with all {of['pages']:,} pages (the tracked ones among 64,041 of manuals), {of['changed']} of "
+            f"{of['pairs']:,} decisions differ from those of the tracked pages alone. It took "
+            f"{of['seconds']:,.0f} CPU seconds and {of['peak'] / 1e9:.1f} GB of memory at most."
+        )
+    else:
+        said.append("The run among all manuals was left out this time.")
+    return "\n\n".join(said)
+
+
+def _failures(data: dict[str, Any]) -> str:
+    rows = []
+    for of in data["failures"][:40]:
+        what = "same, rejected" if of["same"] else "other, accepted"
+        a, b = (of[side].split("@")[-1] for side in ("a", "b"))
+        rows.append(
+            (
+                of["document"],
+                f"{a}, {b}",
+                what,
+                f"{of['similarity']:.3f}",
+                f"{of['whole']:.3f}",
+                f"{of['wrong']} of {of['of']}",
+            )
+        )
+    head = ("document", "a pair (times of fetching)", "what", "similarity", "whole pages", "wrong pairs")
+    return f"""## What remains wrong
+
+Documents with wrong decisions, {len(data["failures"])} of {data["pairs"]["documents"]}, each with a pair; 0
+stands for similarities
+below .8. Looked at one by one, many are not what the label says. Some "same" texts did change (the archive had not
+noticed): IMDb's, Meetup's, GitLab's and Urban Dictionary's. Some pages hold several documents of which one is
+tracked:
+Telegram's and Overleaf's, where another part changes, or where the tracked part is small. What is left are
+pages with news
+or comments in their main column, and very short texts, where one line is a tenth of all.
+
+{table(head, rows)}"""
