@@ -14,6 +14,7 @@ from benchmarks import (
     collection,
     corpus,
     growth,
+    index_rates,
     memory,
     record,
     single_passes,
@@ -46,6 +47,7 @@ PARTS: Final[dict[str, Part]] = {
     "stages": stages.report,
     "growth": growth.report,
     "memory": memory.report,
+    "index": index_rates.report,
     "kernels": _kernels,
 }
 

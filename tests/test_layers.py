@@ -33,6 +33,8 @@ LAYERS = [
     {"job"},
     {"comparison"},
     {"index"},
+    {"client"},
+    {"integrations"},
     {"signals"},
     {"render"},
     {"evaluation"},
@@ -48,7 +50,8 @@ LEAF = "testing"
 LEAF_MAY_IMPORT = {"errors", LEAF}
 #: Libraries of the extras, imported where they are needed and behind a helpful error.
 OPTIONAL = {
-    "duckdb", "fastapi", "matplotlib", "pandas", "playwright", "polars", "pyspark", "sklearn", "uvicorn",
+    "duckdb", "fastapi", "matplotlib", "pandas", "playwright", "polars", "prometheus_client", "pyspark",
+    "scrapy", "sklearn", "uvicorn",
 }  # fmt: skip
 
 MODULES = sorted(ROOT.rglob("*.py"))

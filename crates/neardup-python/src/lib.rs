@@ -12,6 +12,7 @@ mod arrays;
 mod chunks;
 mod exact;
 mod fingerprints;
+mod index;
 mod pages;
 mod pairs;
 mod postings;
@@ -38,6 +39,8 @@ mod _native {
     use crate::fingerprints::{
         minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets,
     };
+    #[pymodule_export]
+    use crate::index::{IndexStore, site_hashes, token_identities};
     #[pymodule_export]
     use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms};
     #[pymodule_export]

@@ -24,8 +24,8 @@ _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *
 
 #: Verbs in the order in which ``--help`` teaches them.
 VERBS = (
-    "dedup", "show", "certify", "compare", "tokens", "detectors", "plan", "statistics", "evaluate", "demo",
-    "completion",
+    "dedup", "show", "certify", "compare", "index", "serve", "tokens", "detectors", "plan", "statistics", "evaluate",
+    "demo", "completion",
 )  # fmt: skip
 
 

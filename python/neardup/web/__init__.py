@@ -1,0 +1,1 @@
+"""Servers of neardup: the service of an index."""
