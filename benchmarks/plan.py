@@ -38,6 +38,8 @@ class Plan:
     #: Text that is read with a promise of memory, and fingerprints that are clustered.
     huge_bytes: int
     fingerprints: int
+    #: Pages of the durable index.
+    index_pages: int
     #: Peers of text to clusters that are run every round, and whether those that take minutes are (once, on the small
     #: file).
     peers: tuple[str, ...]
@@ -67,6 +69,7 @@ FULL: Final = Plan(
     one_word_pages=1_000_000,
     huge_bytes=10_000 * MEGABYTE,
     fingerprints=20_000_000,
+    index_pages=1_000_000,
     peers=PEERS,
     slow_peers=True,
     start_up_rounds=21,
@@ -88,6 +91,7 @@ QUICK: Final = Plan(
     one_word_pages=20_000,
     huge_bytes=40 * MEGABYTE,
     fingerprints=200_000,
+    index_pages=20_480,
     peers=PEERS,
     slow_peers=False,
     start_up_rounds=7,

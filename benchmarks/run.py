@@ -14,6 +14,7 @@ from benchmarks import (
     collection,
     corpus,
     growth,
+    index_rates,
     memory,
     record,
     rendering,
@@ -50,6 +51,7 @@ PARTS: Final[dict[str, Part]] = {
     "stages": stages.report,
     "growth": growth.report,
     "memory": memory.report,
+    "index": index_rates.report,
     "kernels": _kernels,
 }
 

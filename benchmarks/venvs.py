@@ -22,7 +22,7 @@ REQUIREMENTS: Final = {
     "pages": ("resiliparse==1.1.0", "fastwarc>=1.1,<2", "selectolax==1.0.2"),
     "gaoya": ("gaoya==0.2.2",),
     "rensa": ("rensa==0.5.0",),
-    "datasketch": ("datasketch==2.0.0", "xxhash>=3"),
+    "datasketch": ("datasketch==2.0.0", "xxhash>=3", "redis>=5"),
     "text-dedup": ("text-dedup==0.4.0",),
     # Its MinHash stage tokenises with spaCy, which its own extras do not bring.
     "datatrove": ("datatrove[io,processing]==0.10.1", "spacy>=3.8"),

@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parent.parent / "examples"
 
 #: A line that each example must print.
 SAYS = {
+    "crawl_and_skip_repeats.py": "150  pages in the index, also after a second visit of 150",
     "compare_two_pages.py": "exact             different",
     "dedup_in_python.py": "200 pages, ",
     "own_detector.py": "kept: ['memory#0', 'memory#2']",

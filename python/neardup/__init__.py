@@ -15,6 +15,7 @@ from neardup.version import VERSION as __version__
 if TYPE_CHECKING:
     from neardup.detectors import Detector, parse, plan
     from neardup.engines import Settings
+    from neardup.index import Index
     from neardup.job import dedup, find_duplicates, statistics_of
     from neardup.report.explain import explain
     from neardup.results import Result, open_result
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Detector": "neardup.detectors",
     "Fields": "neardup.sources",
+    "Index": "neardup.index",
     "Reading": "neardup.text",
     "Result": "neardup.results",
     "Settings": "neardup.engines",
@@ -41,6 +43,7 @@ _HOMES = {
 __all__ = [
     "Detector",
     "Fields",
+    "Index",
     "Reading",
     "Result",
     "Settings",

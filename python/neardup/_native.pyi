@@ -12,6 +12,7 @@ __all__ = [
     "FORMAT_VERSION",
     "MIN_TOKENS",
     "UNICODE_VERSION",
+    "IndexStore",
     "NumberTable",
     "ParagraphSteps",
     "Postings",
@@ -70,6 +71,7 @@ __all__ = [
     "read_pages",
     "repeat_levels",
     "shingle_sets",
+    "site_hashes",
     "site_of",
     "smallest_windows",
     "snippets",
@@ -81,6 +83,7 @@ __all__ = [
     "tagged_minima",
     "term_difference",
     "terms",
+    "token_identities",
     "url_hashes",
     "weighted_samples",
     "winnowed",
@@ -483,3 +486,55 @@ def compressed_sizes(
 def snippets(
     texts: pa.LargeStringArray, page: npt.NDArray[np.uint32], queries: pa.StringArray, *, window: int, most: int
 ) -> pa.LargeStringArray: ...
+
+class _PageArrays(Protocol):
+    """A batch of pages for an index."""
+
+    ids: list[bytes]
+    identity_high: npt.NDArray[np.uint64]
+    identity_low: npt.NDArray[np.uint64]
+    empty: npt.NDArray[np.bool_]
+    active: npt.NDArray[np.bool_]
+    sites: npt.NDArray[np.uint64]
+    times: npt.NDArray[np.int64]
+    requests: list[bytes | None] | None
+    columns: list[npt.NDArray[np.uint64]]
+    sets: list[pa.LargeListArray]
+
+_IndexAnswers = tuple[
+    npt.NDArray[np.int64],
+    list[bytes],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.int16],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint8],
+]
+
+@final
+class IndexStore:
+    def __new__(
+        cls,
+        path: str | Path,
+        widths: list[int],
+        sets: int,
+        rules: list[tuple[tuple[str, int, int], tuple[str, int, float, int, int], str]],
+        *,
+        most: int,
+        sync: str,
+        cache: int,
+        buffers: int,
+    ) -> Self: ...
+    def add(self, pages: _PageArrays) -> _IndexAnswers: ...
+    def query(self, pages: _PageArrays) -> _IndexAnswers: ...
+    def remove(self, ids: list[bytes]) -> list[bool]: ...
+    def expire(self, before: int) -> int: ...
+    def ids(self, most: int) -> list[bytes]: ...
+    def compact(self, requests_before: int) -> None: ...
+    def verify(self) -> tuple[int, int, int, list[str]]: ...
+    def backup(self, path: str | Path) -> None: ...
+    def flush(self) -> None: ...
+    def stats(self) -> tuple[int, int, int, int, int, int]: ...
+    def close(self) -> None: ...
+
+def site_hashes(sites: pa.StringArray) -> npt.NDArray[np.uint64]: ...
+def token_identities(tokens: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...

@@ -70,6 +70,18 @@ pub enum Predicate<'a> {
     DifferentSite(Sites<'a>),
 }
 
+impl Predicate<'_> {
+    /// Whether the rule speaks of these two pages.
+    #[inline(always)]
+    pub fn holds(&self, a: u32, b: u32) -> bool {
+        match self {
+            Predicate::Any => true,
+            Predicate::SameSite(sites) => sites.shared(a, b).is_some(),
+            Predicate::DifferentSite(sites) => sites.differ(a, b),
+        }
+    }
+}
+
 /// An accepted pair, `a < b`; laid out so that a list of pairs can be handed on as it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]

@@ -9,6 +9,7 @@
 
 use rayon::prelude::*;
 
+use crate::hash::mix;
 use crate::statistics::numbers::{Numbers, directory};
 
 /// Lists of keys, one a page, ascending: those of page i are `values[offsets[i]..offsets[i + 1]]`.
@@ -47,6 +48,18 @@ pub fn keys<'a>(count: usize, set: impl Fn(usize) -> &'a [u64] + Sync, least: f6
     made
 }
 
+/// The same for one page at a time, of which the others are not known: numbers are ordered by a hash, so that no pair is
+/// missed either, but keys are as common as the numbers are. Ascending by that order.
+pub fn keys_of_one(set: &[u64], least: f64) -> Vec<u64> {
+    let mut ordered: Vec<(u64, u64)> = set.iter().map(|&number| (mix(number ^ ORDER), number)).collect();
+    ordered.sort_unstable();
+    ordered.truncate(length(set.len(), least));
+    ordered.into_iter().map(|(_, number)| number).collect()
+}
+
+/// The order of [`keys_of_one`] is part of what an index is made of.
+const ORDER: u64 = 0x5bd1_e995_9e37_79b9;
+
 /// How many of the first numbers of a set of this size are keys.
 fn length(size: usize, least: f64) -> usize {
     // Rounding must not make the prefix too short: a little less is asked to be shared.
@@ -79,6 +92,8 @@ mod tests {
             let least = f64::from(tenths) / 10.0;
             let lists: Vec<Vec<u64>> = sets.iter().map(|set| set.iter().copied().collect()).collect();
             let made = keys(lists.len(), |page| &lists[page], least);
+            let alone: Vec<BTreeSet<u64>> =
+                lists.iter().map(|list| keys_of_one(list, least).into_iter().collect()).collect();
             let of = |page: usize| -> BTreeSet<u64> {
                 made.values[made.offsets[page] as usize..made.offsets[page + 1] as usize].iter().copied().collect()
             };
@@ -88,6 +103,7 @@ mod tests {
                     let (shared, union) = (sets[a].intersection(&sets[b]).count(), sets[a].union(&sets[b]).count());
                     if shared > 0 && shared as f64 / union as f64 >= least {
                         prop_assert!(!of(a).is_disjoint(&of(b)), "{a} and {b}");
+                        prop_assert!(!alone[a].is_disjoint(&alone[b]), "{a} and {b}, each alone");
                     }
                 }
             }

@@ -13,6 +13,7 @@ mod chunks;
 mod content;
 mod exact;
 mod fingerprints;
+mod index;
 mod pages;
 mod pairs;
 mod postings;
@@ -43,6 +44,8 @@ mod _native {
     use crate::fingerprints::{
         minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets,
     };
+    #[pymodule_export]
+    use crate::index::{IndexStore, site_hashes, token_identities};
     #[pymodule_export]
     use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms, url_hashes};
     #[pymodule_export]

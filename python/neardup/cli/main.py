@@ -25,8 +25,8 @@ _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *
 #: Verbs in the order in which ``--help`` teaches them.
 VERBS = (
     "dedup", "show", "report", "explain", "ui", "judge", "certify", "compare", "tokens", "detectors", "plan",
-    "statistics", "evaluate", "study", "idf", "signals", "train", "classify", "searcheval", "render", "estimate",
-    "demo", "testing", "completion",
+    "statistics", "evaluate", "study", "idf", "signals", "train", "classify", "searcheval", "render", "index",
+    "serve", "estimate", "demo", "testing", "completion",
 )  # fmt: skip
 
 

@@ -158,13 +158,13 @@ def page_columns(
     columns["tokens"] = pc.list_value_length(tokens)
     columns["identity_high"] = pa.array(page_tokens.identity_high)
     columns["identity_low"] = pa.array(page_tokens.identity_low)
-    columns |= dict(fingerprinting.fingerprint_columns(kinds, tokens, pages, settings.reading))
-    wanted = detector.fingerprints()
-    hold_tokens, hold_streams = fingerprinting.held(wanted)
+    given = fingerprinting.Given(pages, settings.reading, tokens)
+    columns |= dict(fingerprinting.fingerprint_columns(kinds, given))
+    hold_tokens, streamed = fingerprinting.held(detector.fingerprints())
     if hold_tokens or settings.hold_tokens:
         columns[TOKENS] = tokens
-    if hold_streams:
-        columns[STREAMS] = fingerprinting.streams_of(wanted, pages, settings.reading)
+    if streamed is not None:
+        columns[STREAMS] = given.streams(streamed)
     if settings.keep == "most-linked":
         columns["own_url"], columns["links"] = page_links(pages)
     return columns, int(page_tokens.replaced.sum())

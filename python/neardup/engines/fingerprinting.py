@@ -4,6 +4,7 @@ which pages are read once more, only if asked for."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -11,13 +12,15 @@ import pyarrow as pa
 from neardup import _native
 from neardup.engines.parts import LIST, fixed_width_column
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, OfContent, OfPages, OfTerms, Statistical
-from neardup.text import Reading, content_streams, term_lists
+from neardup.text import Reading, content_streams, read, term_lists
 
 
-def held(kinds: Sequence[AnyFingerprint]) -> tuple[bool, bool]:
-    """Of what pages are held until statistics are known: tokens, streams of their content."""
-    streams = [isinstance(kind, OfContent) for kind in after_all(kinds)]
-    return not all(streams), any(streams)
+def held(kinds: Sequence[AnyFingerprint]) -> tuple[bool, OfContent | None]:
+    """What is held of pages until statistics are known: whether tokens, and for which fingerprint the streams of their
+    content. Those of one detector agree in how streams are made."""
+    waiting = after_all(kinds)
+    streams = [kind for kind in waiting if isinstance(kind, OfContent)]
+    return len(streams) < len(waiting), streams[0] if streams else None
 
 
 def at_once(kinds: Sequence[AnyFingerprint]) -> tuple[Fingerprint | ChunkSets, ...]:
@@ -30,34 +33,66 @@ def after_all(kinds: Sequence[AnyFingerprint]) -> tuple[Statistical, ...]:
     return tuple(kind for kind in kinds if isinstance(kind, Statistical))
 
 
-def fingerprint_columns(
-    kinds: Sequence[Fingerprint | ChunkSets],
-    tokens: pa.LargeListArray,
-    pages: pa.RecordBatch,
-    reading: Reading = Reading(),
-) -> Iterator[tuple[str, pa.Array]]:
-    """The fingerprints of the pages as columns with their names: rows of numbers, or sets and their parities."""
-    terms = term_lists(pages) if any(isinstance(kind, OfTerms) for kind in kinds) else None
-    streams = streams_of(kinds, pages, reading)
-    for number, kind in enumerate(kinds):
+class Given:
+    """What the fingerprints of a batch are computed of: tokens; and terms, content or the pages themselves, for which
+    the pages are read once more when the first fingerprint asks for it.
+
+    >>> from neardup.fingerprints import FuzzyCodes
+    >>> from neardup.sources.memory import texts
+    >>> given = Given(texts(["a few words"]).batches[0])
+    >>> given.to(FuzzyCodes()).to_pylist()
+    [['a', 'few', 'words']]
+    """
+
+    def __init__(
+        self, pages: pa.RecordBatch | None, reading: Reading = Reading(), tokens: pa.LargeListArray | None = None
+    ) -> None:
+        self._pages = pages
+        self._reading = reading
+        self._tokens = tokens
+        self._streams: dict[object, pa.LargeListArray] = {}
+
+    @property
+    def pages(self) -> pa.RecordBatch:
+        """The pages; there unless only their tokens are known."""
+        assert self._pages is not None, "a fingerprint that asks for more than tokens is asked for with pages"
+        return self._pages
+
+    @cached_property
+    def tokens(self) -> pa.LargeListArray:
+        return self._tokens if self._tokens is not None else read(self.pages, self._reading).tokens
+
+    @cached_property
+    def terms(self) -> pa.LargeListArray:
+        return term_lists(self.pages)
+
+    def streams(self, kind: OfContent) -> pa.LargeListArray:
+        """The streams of the content as this fingerprint wants them; others that want the same share them."""
+        ideas = kind.content.ideas
+        if ideas not in self._streams:
+            self._streams[ideas] = content_streams(self.pages, self._reading, ideas)
+        return self._streams[ideas]
+
+    def to(self, kind: AnyFingerprint) -> pa.LargeListArray | pa.RecordBatch:
+        """What this fingerprint is computed of."""
         if isinstance(kind, OfPages):
-            values = kind.compute(pages)
-        elif isinstance(kind, OfContent):
-            values = kind.compute(streams)
-        else:
-            values = kind.compute(terms if isinstance(kind, OfTerms) else tokens)
+            return self.pages
+        if isinstance(kind, OfContent):
+            return self.streams(kind)
+        return self.terms if isinstance(kind, OfTerms) else self.tokens
+
+
+def beyond_tokens(kinds: Sequence[AnyFingerprint]) -> bool:
+    """Whether tokens alone are not enough for some of them."""
+    return any(isinstance(kind, OfTerms | OfPages | OfContent) for kind in kinds)
+
+
+def fingerprint_columns(kinds: Sequence[Fingerprint | ChunkSets], given: Given) -> Iterator[tuple[str, pa.Array]]:
+    """The fingerprints of the pages as columns with their names: rows of numbers, or sets and their parities."""
+    for number, kind in enumerate(kinds):
+        values = kind.compute(given.to(kind))
         if isinstance(values, np.ndarray):
             yield f"fingerprint_{number}", fixed_width_column(values)
         else:
             yield f"{LIST}{number}", values
             yield f"parity_{number}", _native.parities(values)
-
-
-def streams_of(kinds: Sequence[AnyFingerprint], pages: pa.RecordBatch, reading: Reading) -> pa.LargeListArray | None:
-    """The streams that fingerprints of content are computed of; None where there is no such fingerprint. Those of one
-    detector agree in how streams are made."""
-    ideas = {kind.content.ideas for kind in kinds if isinstance(kind, OfContent)}
-    if not ideas:
-        return None
-    (chosen,) = ideas
-    return content_streams(pages, reading, chosen)

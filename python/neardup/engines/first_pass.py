@@ -23,6 +23,7 @@ from neardup.engines.settings import Settings
 from neardup.engines.workers import in_order
 from neardup.errors import UsageError
 from neardup.fingerprints import BLOCKS, CollectionStatistics, OfContent, StatisticsRound, start_statistics
+from neardup.text import Reading
 
 
 def prepare(
@@ -49,7 +50,7 @@ def count(collection: Collection, detector: Detector, settings: Settings) -> Col
     if blocks:
         counted &= _first_of_each_title(collection)
     step: StatisticsRound | CollectionStatistics = start_statistics(
-        detector.counted(), tokens=tokens, hash=counted_things(detector, settings)
+        detector.counted(), tokens=tokens, hash=counted_things(detector, settings.reading)
     )
     while isinstance(step, StatisticsRound):
         for _ in in_order(_lists(collection, counted, blocks), step.add, settings.workers):
@@ -58,9 +59,9 @@ def count(collection: Collection, detector: Detector, settings: Settings) -> Col
     return step
 
 
-def counted_things(detector: Detector, settings: Settings) -> str:
+def counted_things(detector: Detector, reading: Reading) -> str:
     """What the numbers in statistics are of: blocks by a site rule, or tokens by a hash."""
-    return f"{BLOCKS}, {settings.reading.site}" if detector.counts_blocks() else settings.reading.hash
+    return f"{BLOCKS}, {reading.site}" if detector.counts_blocks() else reading.hash
 
 
 def _lists(collection: Collection, counted: npt.NDArray[np.bool_], blocks: bool) -> Iterator[pa.LargeListArray]:
@@ -92,21 +93,27 @@ def frozen(settings: Settings, detector: Detector) -> CollectionStatistics | Non
     if settings.statistics is None:
         return None
     loaded = CollectionStatistics.load(settings.statistics)
+    check(loaded, detector, settings.reading, settings.statistics)
+    return loaded
+
+
+def check(statistics: CollectionStatistics, detector: Detector, reading: Reading, where: str | None = None) -> None:
+    """Refuses statistics that are not of what the detector counts."""
     if not detector.counted():
-        return loaded
-    if detector.counts_blocks() != loaded.of_blocks:
+        return
+    if detector.counts_blocks() != statistics.of_blocks:
         raise UsageError(
             f"the statistics are not such as {detector.name!r} needs",
-            where=settings.statistics,
+            where=where,
             hint=f"make them with neardup statistics --detector {detector.name}",
         )
-    if loaded.hash != counted_things(detector, settings):
+    things = counted_things(detector, reading)
+    if statistics.hash != things:
         raise UsageError(
-            f"the statistics are of tokens by {loaded.hash!r}, this run has {counted_things(detector, settings)!r}",
-            where=settings.statistics,
-            hint=f"run with --token-hash {loaded.hash}, or make statistics of such tokens",
+            f"the statistics are of tokens by {statistics.hash!r}, this run has {things!r}",
+            where=where,
+            hint=f"run with --token-hash {statistics.hash}, or make statistics of such tokens",
         )
-    return loaded
 
 
 def _counted(collection: Collection, min_tokens: int) -> npt.NDArray[np.bool_]:

@@ -72,7 +72,8 @@ class Layout:
         """The declared columns of pages as they are read."""
         declared = [PAGE, *self.columns(late=False)]
         if self.detector.counted():
-            declared.append("t binary")
+            # Tokens, or streams of content with a label for the title.
+            declared.append("t binary, label bigint" if self.detector.counts_blocks() else "t binary")
         if self.settings.keep == "most-linked":
             declared.append("own_url bigint, links binary")
         return ", ".join(declared)

@@ -144,7 +144,7 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
         asked = first[b] >= earlier
         a, b, score, which = a[asked], b[asked], score[asked], which[asked]
     jaccard = score if all(isinstance(rule.verify, ExactJaccard) for rule in rules) else None
-    score = _calibrated(rules, which, score)
+    score = scores_of(rules, which, score)
     return Matches(
         order=order,
         identity=identity,
@@ -173,7 +173,7 @@ def most_possible(pages: int) -> int:
     return max(_POSSIBLE, _POSSIBLE_A_PAGE * pages)
 
 
-def _calibrated(
+def scores_of(
     rules: Sequence[Rule], which: npt.NDArray[np.int8], score: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
     """What rules measured, as probabilities where they say how."""

@@ -28,7 +28,7 @@ from neardup.detectors import Detector, detectors, parse
 from neardup.detectors.rules import ColumnGroups, Keys, Pieces, SupershinglePairs
 from neardup.engines import Progress, Settings, Silent, run
 from neardup.engines.collect import Collection
-from neardup.engines.fingerprinting import at_once, fingerprint_columns
+from neardup.engines.fingerprinting import Given, at_once, beyond_tokens, fingerprint_columns
 from neardup.engines.first_pass import prepare
 from neardup.engines.matching import match
 from neardup.engines.parts import TOKENS, Part, Tally
@@ -37,7 +37,6 @@ from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.evaluation.pages import curves_page
 from neardup.evaluation.plots import Line, Plot, draw_plot, require_plots
 from neardup.evaluation.revisions import RevisionPairs, revision_pairs
-from neardup.fingerprints import OfPages, OfTerms
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Source
@@ -194,7 +193,7 @@ class _Corpus:
         return _Corpus(source, settings, collection, first, pairs, similarity, clock)
 
     def method(self, detector: Detector) -> Method:
-        if any(isinstance(kind, OfTerms | OfPages) for kind in detector.fingerprints()):
+        if beyond_tokens(detector.fingerprints()):
             # Tokens hide what these look at.
             return self._by_a_run(detector)
         return self._from_tokens(detector)
@@ -205,7 +204,7 @@ class _Corpus:
         store = PartStore()
         for rows in self.collection.store.columns(self.collection.store.names()):
             tokens = rows.column(TOKENS)
-            for name, column in fingerprint_columns(kinds, tokens, rows):
+            for name, column in fingerprint_columns(kinds, Given(None, tokens=tokens)):
                 rows = rows.append_column(name, column)
             store.add(Part(rows, Tally(pages=rows.num_rows)))
         collection = Collection(store, kinds, self.collection.count, self.collection.tally)

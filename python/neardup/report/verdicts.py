@@ -25,8 +25,8 @@ from neardup.detectors.rules import (
     SharedOfLarger,
     SupershinglePairs,
 )
-from neardup.fingerprints import AnyFingerprint, CollectionStatistics, OfPages, OfTerms, Statistical
-from neardup.text import term_lists
+from neardup.engines.fingerprinting import Given
+from neardup.fingerprints import AnyFingerprint, CollectionStatistics, Statistical
 
 _FIRST, _SECOND = np.array([0], np.uint32), np.array([1], np.uint32)
 
@@ -102,11 +102,10 @@ def verdict_of(
     if not detector.rules():
         return Verdict(str(detector), False, [], "it joins pages with the same tokens, and no others")
     values: dict[AnyFingerprint, Any] = {}
-    terms = term_lists(pages) if any(isinstance(kind, OfTerms) for kind in detector.fingerprints()) else tokens
+    given = Given(pages, tokens=tokens)
     for kind in detector.fingerprints():
         made = kind.given(statistics) if isinstance(kind, Statistical) and statistics is not None else kind
-        given = terms if isinstance(kind, OfTerms) else pages if isinstance(kind, OfPages) else tokens
-        values[kind] = made.compute(given)  # type: ignore[union-attr]
+        values[kind] = made.compute(given.to(kind))  # type: ignore[union-attr]
     rules = [_rule_verdict(rule, values, same_site) for rule in detector.rules()]
     return Verdict(str(detector), any(rule.accepted for rule in rules), rules)
 

@@ -200,7 +200,7 @@ def _clustering(
     steps, seed, stop_at = cut
     if not isinstance(detector, ShingleParagraphing):
         if detector.counted():
-            first_pass.prepare(collection, detector, settings, first_pass.frozen(settings))
+            first_pass.prepare(collection, detector, settings, first_pass.frozen(settings, detector))
         matches = match(collection, detector, settings)
         considered = collection.column("tokens").to_numpy() > 0
         return cluster_by_matches(matches, considered, Plan.of(steps or STEPS, seed, stop_at))

@@ -1,1 +1,1 @@
-"""The browser application: look at a run, explain it, decide, judge; on this machine, for one run folder."""
+"""Servers: the browser application of a run, and the service of an index."""

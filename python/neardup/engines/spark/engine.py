@@ -221,7 +221,7 @@ class _Run:
     def outcome(self, read: Callable[[Layout], DataFrame], nbytes: int | None) -> SparkOutcome:
         layout, keep = self.layout, self.working.keep
         settings = layout.settings
-        frozen = first_pass.frozen(settings)
+        frozen = first_pass.frozen(settings, layout.detector)
         with self.watch.stage("reading", nbytes):
             parts = keep(read(layout), "parts")
             tally = tally_of(parts)
@@ -239,7 +239,7 @@ class _Run:
         counted = None
         if layout.detector.counted():
             with self.watch.stage("statistics"):
-                counted = frozen or statistics.count(first, layout)
+                counted = frozen or statistics.count(pages, first, layout)
                 first = keep(statistics.with_late_fingerprints(first, layout, counted), "first")
         with self.watch.stage("matching"):
             matched = self._match(first, sets, tally.pages)
@@ -300,7 +300,9 @@ class _Run:
             recorded = most_accepted(pages, layout.settings)
             found = found.unionByName(keep(matching.resolved(groups, first, layout, limit, recorded), "hot"))
         # Of pairs among earlier pages nobody asks.
-        pairs = keep(matching.united(found, layout).where("b >= 0"), "pairs")
+        united = matching.united(found, layout).where("b >= 0")
+        pairs = keep(matching.calibrated(united, layout), "pairs")
+        unsure = matching.undecided(pairs, layout)
         told = found.where("a is null").groupBy("rule").agg(F.sum("counted"), F.sum("accepted"), F.sum("unscored"))
         counts = {row[0]: [int(row[at] or 0) for at in (1, 2, 3)] for row in told.collect()}
         rules = []
@@ -309,7 +311,7 @@ class _Run:
             mine = [(entries, buckets) for of_rule, entries, buckets in sizes if of_rule == at]
             largest = max((entries for entries, _ in mine), default=0)
             hot = sum(buckets for entries, buckets in mine if entries > limit)
-            rules.append(RuleCounts(rule.name, candidates, accepted, largest, hot, unscored))
+            rules.append(RuleCounts(rule.name, candidates, accepted, largest, hot, unscored, unsure.get(at)))
         return _Matched(first, sets, pairs, rules)
 
     def _hot_groups(self, hot: DataFrame, found: DataFrame) -> DataFrame:

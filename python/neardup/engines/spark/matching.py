@@ -24,7 +24,7 @@ from neardup.detectors import Rule
 from neardup.detectors.rules import OfSets, RarestChunks, SharedOfLarger
 from neardup.engines.collect import Sets
 from neardup.engines.layout import COLUMNS_A_RULE, Layout
-from neardup.engines.matching import RuleArrays, SetSites, rule_arrays, same_site_of, similarity
+from neardup.engines.matching import RuleArrays, SetSites, rule_arrays, same_site_of, scores_of, similarity
 from neardup.engines.packed import bytes_to_lists, whole_groups
 from neardup.engines.spark.reading import Batches
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
@@ -247,3 +247,38 @@ def united(pairs: DataFrame, layout: Layout) -> DataFrame:
     told = F.struct((-F.col("score")).alias("worse"), *(F.col(name) for name in kept))
     best = accepted.groupBy("a", "b").agg(F.min(told).alias("best"))
     return best.select("a", "b", *(F.col(f"best.{name}").alias(name) for name in kept))
+
+
+def calibrated(pairs: DataFrame, layout: Layout) -> DataFrame:
+    """What rules measured as ``measured``, and as ``score`` the probability of it where a rule knows that."""
+    from pyspark.sql import functions as F
+
+    from neardup.engines.spark.reading import arrow_schema, fitted
+
+    pairs = pairs.withColumn("measured", F.col("score"))
+    if all(rule.calibration is None for rule in layout.rules):
+        return pairs
+    declared = ", ".join(f"{name} {kind}" for name, kind in pairs.dtypes)
+    schema = arrow_schema(pairs.sparkSession, declared)
+    rules = layout.rules
+
+    def calibrate(batches: Batches) -> Batches:
+        def made() -> Batches:
+            for batch in batches:
+                # By the function of the local engine: another exponential might differ in the last bit.
+                which, measured = batch.column("rule").to_numpy(), batch.column("measured").to_numpy()
+                at = batch.schema.get_field_index("score")
+                yield batch.set_column(at, "score", pa.array(scores_of(rules, which, measured)))
+
+        return fitted(made(), schema)
+
+    return pairs.mapInArrow(calibrate, declared)
+
+
+def undecided(pairs: DataFrame, layout: Layout) -> dict[int, int]:
+    """Of rules that give probabilities, how many pairs are too near to one half to be sure."""
+    unsure = {}
+    for at, rule in enumerate(layout.rules):
+        if rule.calibration is not None:
+            unsure[at] = pairs.where(f"rule = {at} and score < {rule.calibration.undecided[1]}").count()
+    return unsure

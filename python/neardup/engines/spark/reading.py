@@ -18,11 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup import _native
 from neardup.engines.collect import page_columns
 from neardup.engines.fingerprinting import at_once
 from neardup.engines.layout import Layout, set_columns
 from neardup.engines.packed import lists_to_bytes, rows_to_bytes
-from neardup.engines.parts import LIST, TOKENS, Tally
+from neardup.engines.parts import LIST, STREAMS, TOKENS, Tally
 from neardup.errors import InputError
 from neardup.graph.keep import preferences
 from neardup.page import BATCH_BYTES, Skipped
@@ -92,6 +93,9 @@ class Reader:
                 rows |= set_columns(columns[f"{LIST}{number}"], columns[f"parity_{number}"], at)
         if TOKENS in columns:
             rows["t"] = lists_to_bytes(columns[TOKENS])
+        if STREAMS in columns:
+            rows["t"] = lists_to_bytes(columns[STREAMS])
+            rows["label"] = pa.array(_native.stream_labels(columns[STREAMS]).view(np.int64))
         return pa.RecordBatch.from_pydict(rows)
 
 

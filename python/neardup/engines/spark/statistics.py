@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from neardup import _native
+from neardup.engines import first_pass
 from neardup.engines.layout import Layout, computed
 from neardup.engines.packed import bytes_to_lists
 from neardup.engines.spark.reading import Batches, arrow_schema, fitted
@@ -20,23 +22,31 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def count(first: DataFrame, layout: Layout) -> CollectionStatistics:
-    """The statistics of the first members, which have their tokens in ``t``."""
+def count(pages: DataFrame, first: DataFrame, layout: Layout) -> CollectionStatistics:
+    """The statistics of the first members, which have their tokens, or the streams of their content, in ``t``."""
+    blocks = layout.detector.counts_blocks()
     tokens = int(first.selectExpr("sum(tokens)").collect()[0][0] or 0)
     step: StatisticsRound | CollectionStatistics = start_statistics(
-        layout.detector.counted(), tokens=tokens, hash=layout.settings.reading.hash
+        layout.detector.counted(),
+        tokens=tokens,
+        hash=first_pass.counted_things(layout.detector, layout.settings.reading),
     )
+    if blocks:
+        # Of the pages of a site with the same title the first, as in the local engine.
+        titled = pages.where("label != 0").groupBy("label").agg({"row": "min"}).withColumnRenamed("min(row)", "row")
+        first = first.join(titled.select("row"), "row", "left_semi")
     while isinstance(step, StatisticsRound):
-        step.merge(_counted(first.select("t"), step))
+        step.merge(_counted(first.select("t"), step, blocks))
         step = step.finish()
     return step
 
 
-def _counted(tokens: DataFrame, step: StatisticsRound) -> StatisticsRound:
+def _counted(lists: DataFrame, step: StatisticsRound, blocks: bool) -> StatisticsRound:
     def add(batches: Batches) -> Batches:
         mine = step.fresh()
         for batch in batches:
-            mine.add(bytes_to_lists(batch.column("t")))
+            of_pages = bytes_to_lists(batch.column("t"))
+            mine.add(_native.stream_blocks(of_pages) if blocks else of_pages)
         yield pa.RecordBatch.from_pydict({"round": pa.array([pickle.dumps(mine)], pa.binary())})
 
     def merge(batches: Batches) -> Batches:
@@ -53,7 +63,7 @@ def _counted(tokens: DataFrame, step: StatisticsRound) -> StatisticsRound:
 
     from pyspark.sql import functions as F
 
-    partial = tokens.mapInArrow(add, "round binary").withColumn("half", F.spark_partition_id())
+    partial = lists.mapInArrow(add, "round binary").withColumn("half", F.spark_partition_id())
     # Not known beforehand how many partitions there are; a square root of many is few.
     some = partial.repartition(16, "half").select("round").mapInArrow(merge, "round binary")
     merged: StatisticsRound = pickle.loads(some.repartition(1).mapInArrow(merge, "round binary").collect()[0]["round"])

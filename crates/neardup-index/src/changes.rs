@@ -1,0 +1,355 @@
+//! What a commit will change, held until it is written all at once: pages see those that came before them in the same
+//! batch, and nobody else sees any of it yet.
+
+use std::collections::BTreeMap;
+
+use fjall::Readable;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::finding::{Map, stored_on_site};
+use crate::lookup::{Tail, bytes, chunk_key};
+use crate::records::{PageRecord, SetRecord};
+use crate::shape::Shape;
+use crate::store::{Counts, Error, Result, Sync, Tables, View, number, pair_key};
+
+/// Bytes under which an id is looked up.
+pub const ID_BYTES: usize = 10;
+/// Bytes of an identity that name it.
+pub const IDENTITY_BYTES: usize = 12;
+/// Ids that share their hash are put one behind another, up to so many.
+const PROBES: u8 = 16;
+
+pub type IdKey = [u8; ID_BYTES];
+pub type IdentityKey = [u8; IDENTITY_BYTES];
+
+/// Where an id is looked up, and where next if another id stands there.
+pub fn id_key(id: &[u8], probe: u8) -> IdKey {
+    let hash = xxh3_128(id) ^ u128::from(probe).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+    hash.to_be_bytes()[..ID_BYTES].try_into().expect("so many bytes")
+}
+
+pub fn identity_key(identity: u128) -> IdentityKey {
+    identity.to_be_bytes()[..IDENTITY_BYTES].try_into().expect("so many bytes")
+}
+
+/// A list with what is added to it.
+#[derive(Debug)]
+struct Grown {
+    tail: Tail,
+    full: Vec<(u32, Vec<u8>)>,
+    /// What was added by this commit, for pages of the same batch.
+    fresh: Vec<u32>,
+}
+
+/// Tables as they will be. Reading falls back on the view of what is there.
+#[derive(Debug)]
+pub struct Changes<'a> {
+    pub view: &'a View<'a>,
+    shape: &'a Shape,
+    pub counts: Counts,
+    pages: BTreeMap<u32, Option<PageRecord>>,
+    ids: Map<IdKey, Option<u32>>,
+    identities: Map<IdentityKey, u32>,
+    sets: Map<u32, Option<SetRecord>>,
+    members: BTreeMap<(u32, u32), bool>,
+    sites: BTreeMap<(u32, u64), u32>,
+    keys: Map<u64, Grown>,
+    requests: Map<[u8; 16], i64>,
+}
+
+impl<'a> Changes<'a> {
+    pub fn new(view: &'a View<'a>, shape: &'a Shape) -> Result<Self> {
+        Ok(Changes {
+            view,
+            shape,
+            counts: view.counts()?,
+            pages: BTreeMap::new(),
+            ids: Map::default(),
+            identities: Map::default(),
+            sets: Map::default(),
+            members: BTreeMap::new(),
+            sites: BTreeMap::new(),
+            keys: Map::default(),
+            requests: Map::default(),
+        })
+    }
+
+    fn page(&self, page: u32) -> Result<Option<PageRecord>> {
+        match self.pages.get(&page) {
+            Some(changed) => Ok(changed.clone()),
+            None => self.view.page(self.shape, page),
+        }
+    }
+
+    /// The record of a set, or `None` if it is gone; `known` saves reading what was read already.
+    pub fn set(&self, set: u32, known: Option<&SetRecord>) -> Result<Option<SetRecord>> {
+        match (self.sets.get(&set), known) {
+            (Some(changed), _) => Ok(changed.clone()),
+            (None, Some(known)) => Ok(Some(known.clone())),
+            (None, None) => self.view.set(self.shape, set),
+        }
+    }
+
+    /// Whether a page is a member of a set.
+    pub fn belongs(&self, page: u32, set: u32) -> Result<bool> {
+        Ok(self.page(page)?.is_some_and(|record| record.set == set))
+    }
+
+    /// The page of an id; `absent` says that it is known not to be stored.
+    pub fn page_of(&self, id: &[u8], absent: bool) -> Result<Option<u32>> {
+        for probe in 0..PROBES {
+            let key = id_key(id, probe);
+            let found = match self.ids.get(&key) {
+                Some(changed) => *changed,
+                None if absent => None,
+                None => match self.view.get(&self.view.tables.ids, &key)? {
+                    None => None,
+                    Some(bytes) => Some(number(&bytes)?),
+                },
+            };
+            match found {
+                None => return Ok(None),
+                Some(page) if self.page(page)?.is_some_and(|record| record.id == id) => {
+                    return Ok(Some(page));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    pub fn identity(&self, identity: u128, stored: Option<u32>) -> Option<u32> {
+        self.identities.get(&identity_key(identity)).copied().or(stored)
+    }
+
+    /// Pages of this batch that have a key.
+    pub fn fresh(&self, hash: u64) -> &[u32] {
+        self.keys.get(&hash).map_or(&[], |grown| &grown.fresh)
+    }
+
+    pub fn on_site(&self, set: u32, site: u64) -> Result<u32> {
+        match self.sites.get(&(set, site)) {
+            Some(&count) => Ok(count),
+            None => stored_on_site(self.view, set, site),
+        }
+    }
+
+    /// Lists a set under a key, unless the key lists enough; `stored` is its list before this batch.
+    pub fn list(&mut self, hash: u64, set: u32, stored: Option<&Tail>) {
+        let grown = self.keys.entry(hash).or_insert_with(|| Grown {
+            tail: stored.cloned().unwrap_or_default(),
+            full: Vec::new(),
+            fresh: Vec::new(),
+        });
+        if grown.tail.length() >= self.shape.most {
+            self.counts.left_out += 1;
+            return;
+        }
+        grown.full.extend(grown.tail.push(set));
+        grown.fresh.push(set);
+        self.counts.full_keys += u64::from(grown.tail.length() == self.shape.most);
+    }
+
+    /// Adds a page to a set that is there, or makes one of it; says whether the set is on this site since now.
+    pub fn add_page(
+        &mut self,
+        page: PageRecord,
+        identity: Option<u128>,
+        mut set: SetRecord,
+        joins: bool,
+    ) -> Result<(u32, bool)> {
+        let number = self.counts.next;
+        self.counts.next =
+            number.checked_add(1).ok_or_else(|| Error::Usage("the index is full".to_owned()))?;
+        self.counts.pages += 1;
+        self.ids.insert(self.free_key(&page.id)?, Some(number));
+        let mut new_site = true;
+        if joins {
+            let (home, site) = (page.set, page.site);
+            if !set.several(home) {
+                // From now on members and sites are told one by one.
+                self.members.insert((home, set.first), true);
+                self.sites.insert((home, set.site), 1);
+            }
+            let before = self.on_site(home, site)?;
+            new_site = before == 0;
+            set.members += 1;
+            set.sites += u32::from(new_site);
+            self.sites.insert((home, site), before + 1);
+            self.members.insert((home, number), true);
+            self.sets.insert(home, Some(set));
+            self.pages.insert(number, Some(page));
+        } else {
+            set.first = number;
+            self.sets.insert(number, Some(set));
+            self.counts.sets += 1;
+            if let Some(identity) = identity {
+                self.identities.insert(identity_key(identity), number);
+            }
+            self.pages.insert(number, Some(PageRecord { set: number, ..page }));
+        }
+        Ok((number, new_site))
+    }
+
+    fn under(&self, key: &IdKey) -> Result<Option<u32>> {
+        match (self.ids.get(key), self.view.get(&self.view.tables.ids, key)?) {
+            (Some(changed), _) => Ok(*changed),
+            (None, None) => Ok(None),
+            (None, Some(bytes)) => Ok(Some(number(&bytes)?)),
+        }
+    }
+
+    /// Frees the place of an id, unless another that shares its hash may stand behind it.
+    fn free(&mut self, id: &[u8], page: u32) -> Result<()> {
+        for probe in 0..PROBES {
+            let key = id_key(id, probe);
+            match self.under(&key)? {
+                None => return Ok(()),
+                Some(found) if found == page => {
+                    if self.under(&id_key(id, probe + 1))?.is_none() {
+                        self.ids.insert(key, None);
+                    }
+                    return Ok(());
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn free_key(&self, id: &[u8]) -> Result<IdKey> {
+        for probe in 0..PROBES {
+            let key = id_key(id, probe);
+            // What points to a page that is gone may be taken over.
+            match self.under(&key)? {
+                None => return Ok(key),
+                Some(page) if self.page(page)?.is_none() => return Ok(key),
+                Some(_) => {}
+            }
+        }
+        Err(Error::Usage("too many ids share a hash".to_owned()))
+    }
+
+    /// Takes a page out; its set goes with its last page.
+    pub fn remove(&mut self, page: u32) -> Result<()> {
+        let Some(record) = self.page(page)? else { return Ok(()) };
+        self.free(&record.id, page)?;
+        self.pages.insert(page, None);
+        self.counts.pages = self.counts.pages.saturating_sub(1);
+        let home = record.set;
+        let Some(mut set) = self.set(home, None)? else {
+            return Err(Error::Damaged("a page has no identity set".to_owned()));
+        };
+        if set.members <= 1 {
+            if set.several(home) {
+                self.members.insert((home, page), false);
+                self.sites.insert((home, record.site), 0);
+            }
+            self.sets.insert(home, None);
+            self.counts.sets = self.counts.sets.saturating_sub(1);
+            return Ok(());
+        }
+        self.members.insert((home, page), false);
+        set.members -= 1;
+        let left = self.on_site(home, record.site)?.saturating_sub(1);
+        self.sites.insert((home, record.site), left);
+        if left == 0 {
+            set.sites -= 1;
+        }
+        if set.first == page {
+            set.first = self.first_member(home, None)?;
+        }
+        if left == 0 && set.site == record.site {
+            set.site = self.page(set.first)?.map_or(0, |first| first.site);
+        }
+        self.sets.insert(home, Some(set));
+        Ok(())
+    }
+
+    /// The oldest page of a set whose members are told one by one, one page left out.
+    pub fn first_member(&self, set: u32, without: Option<u32>) -> Result<u32> {
+        let mut found: Option<u32> = None;
+        for entry in self.view.snapshot.prefix(&self.view.tables.members, set.to_be_bytes()) {
+            let key = entry.key()?;
+            let page = key.get(4..8).map(|bytes| u32::from_be_bytes(bytes.try_into().expect("four bytes")));
+            let page = page.ok_or_else(|| Error::Damaged("a member has no number".to_owned()))?;
+            if self.members.get(&(set, page)) != Some(&false) && Some(page) != without {
+                found = Some(page);
+                break;
+            }
+        }
+        let changed = self.members.range((set, 0)..=(set, u32::MAX));
+        let fresh =
+            changed.filter(|(key, there)| **there && Some(key.1) != without).map(|(key, _)| key.1).next();
+        let first = found.into_iter().chain(fresh).min();
+        first.ok_or_else(|| Error::Damaged("an identity set has lost its members".to_owned()))
+    }
+
+    /// Remembers that a request was carried out.
+    pub fn request(&mut self, key: [u8; 16], time: i64) {
+        self.requests.insert(key, time);
+    }
+
+    /// Whether a request is of this batch.
+    pub fn is_requested(&self, key: &[u8; 16]) -> bool {
+        self.requests.contains_key(key)
+    }
+
+    /// Whether a request was carried out by an earlier commit.
+    pub fn was_requested(&self, key: &[u8; 16]) -> Result<bool> {
+        Ok(self.view.get(&self.view.tables.requests, key)?.is_some())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty() && self.requests.is_empty()
+    }
+
+    /// Writes everything, at once; returns the numbers as they are now.
+    pub fn commit(self, tables: &Tables, sync: Sync) -> Result<Counts> {
+        let mut keys: Vec<(u64, Grown)> =
+            self.keys.into_iter().filter(|(_, grown)| !grown.fresh.is_empty()).collect();
+        keys.sort_unstable_by_key(|(hash, _)| *hash);
+        let mut batch = tables.batch(keys.len() + 4 * self.pages.len() + 1, sync);
+        let mut put = |table, key: &[u8], value: Option<Vec<u8>>| match value {
+            Some(value) => batch.insert(table, key, value),
+            None => batch.remove(table, key),
+        };
+        for (page, record) in &self.pages {
+            put(&tables.pages, &page.to_be_bytes(), record.as_ref().map(|record| record.encode(self.shape)));
+        }
+        for (key, page) in &self.ids {
+            put(&tables.ids, key, page.map(|page| page.to_le_bytes().to_vec()));
+        }
+        for (key, set) in &self.identities {
+            put(&tables.identities, key, Some(set.to_le_bytes().to_vec()));
+        }
+        let mut sets: Vec<_> = self.sets.iter().collect();
+        sets.sort_unstable_by_key(|(set, _)| **set);
+        for (set, record) in sets {
+            put(
+                &tables.sets,
+                &set.to_be_bytes(),
+                record.as_ref().map(|record| record.encode(self.shape, *set)),
+            );
+        }
+        for ((set, page), there) in &self.members {
+            put(&tables.members, &pair_key(*set, &page.to_be_bytes()), there.then(Vec::new));
+        }
+        for ((set, site), count) in &self.sites {
+            let value = (*count > 0).then(|| count.to_le_bytes().to_vec());
+            put(&tables.sites, &pair_key(*set, &site.to_be_bytes()), value);
+        }
+        for (hash, grown) in keys {
+            for (chunk, full) in grown.full {
+                put(&tables.keys, &chunk_key(hash, chunk), Some(full));
+            }
+            put(&tables.keys, &bytes(hash), Some(grown.tail.encode()));
+        }
+        for (key, time) in &self.requests {
+            put(&tables.requests, key, Some(time.to_le_bytes().to_vec()));
+        }
+        tables.put_counts(&mut batch, self.counts);
+        batch.commit()?;
+        Ok(self.counts)
+    }
+}

@@ -1,0 +1,427 @@
+//! The index itself: pages are added, asked about and taken out, in batches.
+//!
+//! Adding a batch: keys of all pages are looked up in parallel; then, page by page, each meets what is there and what
+//! came before it in the batch, and joins; then the candidates are verified in parallel, and everything is written in
+//! one commit. So a page's answer and its insertion are one step, and a batch gives the answers that its pages would
+//! have had one by one. Cost: a look-up in the filters of an LSM tree for each key, a few writes to its journal and
+//! memory, and what rewriting the tree costs in the background; one `fsync` a batch.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Mutex;
+
+use neardup_core::batch::Lists;
+use rayon::prelude::*;
+
+use crate::changes::{Changes, id_key, identity_key};
+use crate::finding::{candidate, each_number, gather, tails};
+use crate::judge::{Candidate, judge};
+use crate::lookup::{Key, Tail, keys};
+use crate::records::{PageRecord, SetRecord};
+use crate::shape::{Row, Shape};
+use crate::store::{Counts, Error, EverySecond, Memory, Result, Sync, Tables, View, number};
+
+/// Pages of a batch that are looked up and verified together: what they meet is held in memory meanwhile.
+const SLICE: usize = 512;
+
+/// Pages on their way in: arrays with an element, or a row, a page.
+#[derive(Clone, Debug)]
+pub struct Pages<'a> {
+    pub ids: Vec<&'a [u8]>,
+    /// None for a page without tokens, which is like no other.
+    pub identities: Vec<Option<u128>>,
+    /// Whether a page has enough tokens to be compared.
+    pub active: &'a [bool],
+    /// Hashes of sites, 0 where there is none.
+    pub sites: &'a [u64],
+    pub times: &'a [i64],
+    /// What names the request that brings a page, if it is named.
+    pub requests: Vec<Option<[u8; 16]>>,
+    /// Rows of each column.
+    pub columns: Vec<&'a [u64]>,
+    pub sets: Vec<Lists<'a>>,
+}
+
+impl Pages<'_> {
+    fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    fn check(&self, shape: &Shape) -> Result<()> {
+        let count = self.len();
+        let wrong = self.identities.len() != count
+            || self.active.len() != count
+            || self.sites.len() != count
+            || self.times.len() != count
+            || self.requests.len() != count
+            || self.columns.len() != shape.widths.len()
+            || self.sets.len() != shape.sets
+            || self.columns.iter().zip(&shape.widths).any(|(column, width)| column.len() != width * count)
+            || self.sets.iter().any(|sets| sets.len() != count);
+        if wrong { Err(Error::Usage("the arrays do not fit the index".to_owned())) } else { Ok(()) }
+    }
+
+    fn row(&self, shape: &Shape, at: usize) -> Row {
+        if !self.active[at] {
+            return Row::default();
+        }
+        let columns = self.columns.iter().zip(&shape.widths);
+        let words = columns.flat_map(|(column, width)| &column[at * width..][..*width]).copied().collect();
+        Row { words, sets: self.sets.iter().map(|sets| sets.get(at).to_vec()).collect() }
+    }
+}
+
+/// A near-duplicate: the first page of an identity set, and how it is like the page asked about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match {
+    pub id: Vec<u8>,
+    pub score: f64,
+    /// The rule that accepted it; none: it has the same tokens.
+    pub rule: Option<u8>,
+    /// How many pages with the same tokens it stands for.
+    pub copies: u32,
+}
+
+/// What there is to say of a page.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// The most similar first, then the oldest.
+    pub matches: Vec<Match>,
+    /// A page with this id was there and was replaced.
+    pub replaced: bool,
+    /// The request had been carried out before: nothing was added.
+    pub repeated: bool,
+    /// Some key of the page lists as many pages as a key may: others may be missing.
+    pub full_key: bool,
+}
+
+/// An index, open. All methods may be called from several threads; those that change it wait for each other.
+#[derive(Debug)]
+pub struct Index {
+    shape: Shape,
+    pub(crate) tables: Tables,
+    sync: Sync,
+    writer: Mutex<()>,
+    second: Option<EverySecond>,
+}
+
+/// What was looked up of a page before anything of the batch was added.
+struct Prepared {
+    row: Row,
+    keys: Vec<Key>,
+    tails: Vec<Option<Tail>>,
+    /// Sets that share enough keys, with their rules and records.
+    met: Vec<(u32, Vec<u8>, Option<SetRecord>)>,
+    absent: bool,
+    identity: Option<u32>,
+}
+
+/// What must be verified of a page.
+struct Case {
+    /// The set it belongs to, if that was there: first member, members.
+    same: Option<(u32, u32)>,
+    candidates: Vec<Candidate>,
+    /// First member and members of each candidate.
+    told: Vec<(u32, u32)>,
+}
+
+impl Index {
+    pub fn open(path: &Path, shape: Shape, sync: Sync, memory: Memory) -> Result<Self> {
+        shape.check().map_err(Error::Usage)?;
+        let tables = Tables::open(path, memory)?;
+        tables.view().counts()?;
+        let second = (sync == Sync::Second).then(|| EverySecond::start(tables.database.clone()));
+        Ok(Index { shape, tables, sync, writer: Mutex::new(()), second })
+    }
+
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    pub fn counts(&self) -> Result<Counts> {
+        self.tables.view().counts()
+    }
+
+    /// Bytes of the tables and of the journal.
+    pub fn disk_space(&self) -> Result<(u64, u64)> {
+        let tables = self.tables.all().iter().map(|(_, table)| table.disk_space()).sum();
+        Ok((tables, self.tables.database.journal_disk_space()?))
+    }
+
+    /// Everything that was committed is on disk when this returns.
+    pub fn flush(&self) -> Result<()> {
+        Ok(self.tables.database.persist(fjall::PersistMode::SyncAll)?)
+    }
+
+    pub(crate) fn writing<R>(&self, work: impl FnOnce(&View<'_>) -> Result<R>) -> Result<R> {
+        let _lock = self.writer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(second) = &self.second {
+            second.check()?;
+        }
+        work(&self.tables.view())
+    }
+
+    pub(crate) fn commit(&self, changes: Changes<'_>) -> Result<Counts> {
+        changes.commit(&self.tables, self.sync)
+    }
+
+    /// Adds pages, in order; each answer tells what was there before that page.
+    pub fn add(&self, pages: &Pages<'_>) -> Result<Vec<Answer>> {
+        pages.check(&self.shape)?;
+        self.writing(|view| {
+            let mut changes = Changes::new(view, &self.shape)?;
+            let mut adding =
+                Adding { index: self, view, pages, first: changes.counts.next, numbers: Vec::new() };
+            let mut answers = Vec::with_capacity(pages.len());
+            for start in (0..pages.len()).step_by(SLICE) {
+                answers.extend(adding.slice(&mut changes, start..(start + SLICE).min(pages.len()))?);
+            }
+            if !changes.is_empty() {
+                self.commit(changes)?;
+            }
+            Ok(answers)
+        })
+    }
+
+    /// What is there that is like these pages; a page of the same id is not among the answers of its own.
+    pub fn query(&self, pages: &Pages<'_>) -> Result<Vec<Answer>> {
+        pages.check(&self.shape)?;
+        let view = self.tables.view();
+        let changes = Changes::new(&view, &self.shape)?;
+        let id = |page: u32| Ok(view.page(&self.shape, page)?.map(|record| record.id));
+        (0..pages.len())
+            .into_par_iter()
+            .map(|at| {
+                let ready = &self.look_up(&view, pages, at)?;
+                let own = changes.page_of(pages.ids[at], ready.absent)?;
+                let case = self.case(&changes, pages, at, ready, own)?;
+                let matches = self.matches(&ready.row, pages.sites[at], &case, id)?;
+                Ok(Answer { matches, full_key: self.full(ready), ..Answer::default() })
+            })
+            .collect()
+    }
+
+    fn full(&self, ready: &Prepared) -> bool {
+        ready.tails.iter().flatten().any(|tail| tail.length() >= self.shape.most)
+    }
+
+    fn look_up(&self, view: &View<'_>, pages: &Pages<'_>, at: usize) -> Result<Prepared> {
+        let row = pages.row(&self.shape, at);
+        let keys =
+            if pages.active[at] { keys(&self.shape, &row, pages.sites[at], false) } else { Vec::new() };
+        let tails = tails(view, &keys)?;
+        let mut met = Vec::new();
+        for (key, tail) in keys.iter().zip(&tails) {
+            if let Some(tail) = tail {
+                each_number(view, key.hash, tail, &mut |set| met.push((set, key.rule)))?;
+            }
+        }
+        let met = gather(&self.shape, met)
+            .into_iter()
+            .map(|(set, rules)| Ok((set, rules, view.set(&self.shape, set)?)))
+            .collect::<Result<_>>()?;
+        let absent = view.get(&view.tables.ids, &id_key(pages.ids[at], 0))?.is_none();
+        let identity = match pages.identities[at] {
+            None => None,
+            Some(identity) => match view.get(&view.tables.identities, &identity_key(identity))? {
+                None => None,
+                Some(bytes) => Some(number(&bytes)?),
+            },
+        };
+        Ok(Prepared { row, keys, tails, met, absent, identity })
+    }
+
+    /// Who is to be compared with a page, as things stand now; `own` is a page that does not count.
+    fn case(
+        &self,
+        changes: &Changes<'_>,
+        pages: &Pages<'_>,
+        at: usize,
+        ready: &Prepared,
+        own: Option<u32>,
+    ) -> Result<Case> {
+        let site = pages.sites[at];
+        let same = match self.home(changes, pages, at, ready)? {
+            None => None,
+            Some((set, record)) => Some((set, others(changes, &record, set, own)?)),
+        };
+        let mut fresh = Vec::new();
+        for key in &ready.keys {
+            fresh.extend(changes.fresh(key.hash).iter().map(|&set| (set, key.rule)));
+        }
+        // A set that met the page by keys stored before and by keys of this batch stands in both lists; that can only
+        // be a set that came to a further site, and its rules of one list are enough in all but that rare case.
+        let stored = ready.met.len();
+        let mut met: Vec<(u32, Vec<u8>, Option<&SetRecord>)> =
+            ready.met.iter().map(|(set, rules, record)| (*set, rules.clone(), record.as_ref())).collect();
+        for (set, rules) in gather(&self.shape, fresh) {
+            match met[..stored].binary_search_by_key(&set, |known| known.0) {
+                Ok(place) => {
+                    met[place].1.extend(rules);
+                    met[place].1.sort_unstable();
+                    met[place].1.dedup();
+                }
+                Err(_) => met.push((set, rules, None)),
+            }
+        }
+        let (mut candidates, mut told) = (Vec::new(), Vec::new());
+        for (set, rules, known) in met {
+            // A set that was not there when keys were looked up, and is not of this batch, is gone.
+            if Some(set) == same.map(|(home, _)| home) {
+                continue;
+            }
+            let Some(record) = changes.set(set, known)? else { continue };
+            if !record.active {
+                continue;
+            }
+            let Some(first) = others(changes, &record, set, own)? else { continue };
+            let on_site = || Ok(changes.on_site(set, site)? > 0);
+            candidates.push(candidate(&self.shape, &record, rules, site, on_site)?);
+            told.push(first);
+        }
+        Ok(Case { same: same.and_then(|(_, told)| told), candidates, told })
+    }
+
+    /// The set of pages with the same tokens, if it is there.
+    fn home(
+        &self,
+        changes: &Changes<'_>,
+        pages: &Pages<'_>,
+        at: usize,
+        ready: &Prepared,
+    ) -> Result<Option<(u32, SetRecord)>> {
+        let Some(identity) = pages.identities[at] else { return Ok(None) };
+        let Some(set) = changes.identity(identity, ready.identity) else { return Ok(None) };
+        Ok(changes.set(set, None)?.map(|record| (set, record)))
+    }
+
+    fn join(&self, changes: &mut Changes<'_>, pages: &Pages<'_>, at: usize, ready: &Prepared) -> Result<()> {
+        let site = if self.shape.sited() { pages.sites[at] } else { 0 };
+        let home = self.home(changes, pages, at, ready)?;
+        let page = |set| PageRecord { set, time: pages.times[at], site, id: pages.ids[at].to_vec() };
+        match home {
+            None => {
+                let set = SetRecord {
+                    active: pages.active[at],
+                    first: 0,
+                    members: 1,
+                    sites: 1,
+                    site,
+                    row: std::sync::Arc::new(ready.row.clone()),
+                };
+                let (set, _) = changes.add_page(page(0), pages.identities[at], set, false)?;
+                for (key, tail) in ready.keys.iter().zip(&ready.tails) {
+                    changes.list(key.hash, set, tail.as_ref());
+                }
+            }
+            Some((set, record)) => {
+                let (_, new_site) = changes.add_page(page(set), None, record, true)?;
+                if new_site && pages.active[at] {
+                    // The other keys do not depend on the site and list the set already.
+                    let joined = keys(&self.shape, &ready.row, site, true);
+                    for key in joined {
+                        let place = ready.keys.iter().position(|known| *known == key);
+                        let tail = place.and_then(|place| ready.tails[place].as_ref());
+                        changes.list(key.hash, set, tail);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn matches(
+        &self,
+        row: &Row,
+        site: u64,
+        case: &Case,
+        id: impl Fn(u32) -> Result<Option<Vec<u8>>>,
+    ) -> Result<Vec<Match>> {
+        let mut found: Vec<(u32, f64, Option<u8>, u32)> =
+            case.same.iter().map(|&(first, copies)| (first, 1.0, None, copies)).collect();
+        for accepted in judge(&self.shape, row, site, &case.candidates) {
+            let (first, copies) = case.told[accepted.candidate];
+            found.push((first, accepted.score, Some(accepted.rule), copies));
+        }
+        found.sort_by(|a, b| a.2.is_some().cmp(&b.2.is_some()).then(b.1.total_cmp(&a.1)).then(a.0.cmp(&b.0)));
+        found
+            .into_iter()
+            .map(|(page, score, rule, copies)| {
+                let id = id(page)?.ok_or_else(|| Error::Damaged("a page has no record".to_owned()))?;
+                Ok(Match { id, score, rule, copies })
+            })
+            .collect()
+    }
+}
+
+/// A batch on its way in.
+struct Adding<'a> {
+    index: &'a Index,
+    view: &'a View<'a>,
+    pages: &'a Pages<'a>,
+    /// The number of the first page that is added, and where in the batch it and the others came from.
+    first: u32,
+    numbers: Vec<usize>,
+}
+
+impl Adding<'_> {
+    /// The next pages of the batch: looked up, met, joined and verified.
+    fn slice(&mut self, changes: &mut Changes<'_>, range: Range<usize>) -> Result<Vec<Answer>> {
+        let (index, view, pages) = (self.index, self.view, self.pages);
+        let prepared: Vec<Prepared> =
+            range.clone().into_par_iter().map(|at| index.look_up(view, pages, at)).collect::<Result<_>>()?;
+        let mut answers = Vec::with_capacity(range.len());
+        let mut cases = Vec::with_capacity(range.len());
+        for (at, ready) in range.clone().zip(&prepared) {
+            let mut answer = Answer { full_key: index.full(ready), ..Answer::default() };
+            let request = pages.requests[at];
+            answer.repeated = request.is_some_and(|request| changes.is_requested(&request))
+                || request.map_or(Ok(false), |request| changes.was_requested(&request))?;
+            let before = changes.page_of(pages.ids[at], ready.absent)?;
+            if answer.repeated {
+                cases.push(index.case(changes, pages, at, ready, before)?);
+            } else {
+                if let Some(page) = before {
+                    changes.remove(page)?;
+                    answer.replaced = true;
+                }
+                cases.push(index.case(changes, pages, at, ready, None)?);
+                index.join(changes, pages, at, ready)?;
+                self.numbers.push(at);
+                if let Some(request) = request {
+                    changes.request(request, pages.times[at]);
+                }
+            }
+            answers.push(answer);
+        }
+        let id = |page: u32| match page.checked_sub(self.first).and_then(|new| self.numbers.get(new as usize))
+        {
+            Some(&at) => Ok(Some(pages.ids[at].to_vec())),
+            None => Ok(view.page(&index.shape, page)?.map(|record| record.id)),
+        };
+        let found: Vec<Vec<Match>> = (range, &cases, &prepared)
+            .into_par_iter()
+            .map(|(at, case, ready)| index.matches(&ready.row, pages.sites[at], case, id))
+            .collect::<Result<_>>()?;
+        answers.iter_mut().zip(found).for_each(|(answer, matches)| answer.matches = matches);
+        Ok(answers)
+    }
+}
+
+/// First member and members of a set, one page left out; none if there is no other.
+fn others(
+    changes: &Changes<'_>,
+    record: &SetRecord,
+    set: u32,
+    own: Option<u32>,
+) -> Result<Option<(u32, u32)>> {
+    let Some(own) = own else { return Ok(Some((record.first, record.members))) };
+    if !changes.belongs(own, set)? {
+        return Ok(Some((record.first, record.members)));
+    }
+    if record.members == 1 {
+        return Ok(None);
+    }
+    let first = if record.first == own { changes.first_member(set, Some(own))? } else { record.first };
+    Ok(Some((first, record.members - 1)))
+}

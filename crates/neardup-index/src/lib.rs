@@ -1,0 +1,26 @@
+//! The durable index of neardup: "have I seen this page?", asked page by page, for months.
+//!
+//! A page comes with what the detector computes of it (its [`shape::Row`]) and is looked up by its keys
+//! ([`lookup`], [`finding`]); who shares one is judged by the core's verifiers ([`judge`]). Records ([`records`]) live
+//! in an LSM tree ([`store`]); what a batch changes is held back ([`changes`]) and committed at once ([`index`]). Looking
+//! after an index is [`upkeep`].
+
+mod changes;
+mod finding;
+pub mod index;
+mod judge;
+mod lookup;
+mod records;
+pub mod shape;
+pub mod store;
+pub mod upkeep;
+
+/// What stands for a site in an index: a hash of its name; never 0, which is "no site".
+pub fn site_hash(name: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(name).max(1)
+}
+
+/// What stands for the name of a request.
+pub fn request_hash(name: &[u8]) -> [u8; 16] {
+    xxhash_rust::xxh3::xxh3_128(name).to_be_bytes()
+}

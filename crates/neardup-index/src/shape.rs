@@ -1,0 +1,134 @@
+//! What an index holds of a page and how it decides: the detector's rules, as the index sees them.
+
+/// How a page gives keys; two pages meet where they share one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum KeySource {
+    /// Each number of this column.
+    Columns(usize),
+    /// Each pair of numbers of this column: looked up one by one, met where two agree.
+    Pairs(usize),
+    /// So many pieces of the bits of this column.
+    Pieces(usize, usize),
+    /// So many groups of the numbers of this column.
+    Groups(usize, usize),
+    /// The first numbers of this set, so many that sets with the rule's ratio share one.
+    Sets(usize),
+}
+
+/// What a pair must show.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Evidence {
+    /// Numbers of a column agree, at least so many.
+    Columns(usize, usize),
+    /// Bits of a column agree, at least so many.
+    Bits(usize, u32),
+    /// Of so many lanes of so many bits of a column at least so many agree.
+    Lanes { column: usize, bits: u32, lanes: usize, least: usize },
+    /// Sets have this Jaccard similarity.
+    Sets {
+        at: usize,
+        least: f64,
+        /// The share of the larger set, not of the union.
+        of_larger: bool,
+    },
+}
+
+/// Which pairs a rule speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairs {
+    Any,
+    SameSite,
+    DifferentSite,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    pub keys: KeySource,
+    pub evidence: Evidence,
+    pub pairs: Pairs,
+}
+
+/// Everything an index must know of its detector. It is the same for the life of an index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// 64-bit numbers of each column of fixed width.
+    pub widths: Vec<usize>,
+    /// How many sets a page has.
+    pub sets: usize,
+    pub rules: Vec<Rule>,
+    /// A key lists at most so many pages.
+    pub most: usize,
+}
+
+impl Shape {
+    /// Whether rules refer to columns and sets that are there, with numbers that make sense.
+    pub fn check(&self) -> Result<(), String> {
+        let column =
+            |at: usize| self.widths.get(at).copied().filter(|&width| width > 0).ok_or("no such column");
+        let set = |at: usize| if at < self.sets { Ok(()) } else { Err("no such set") };
+        if self.rules.len() > usize::from(u8::MAX) || self.most == 0 {
+            return Err("too many rules, or a key that lists no page".to_owned());
+        }
+        for rule in &self.rules {
+            match rule.keys {
+                KeySource::Columns(at) | KeySource::Pairs(at) => column(at).map(|_| ())?,
+                KeySource::Pieces(at, pieces) => {
+                    let width = column(at)?;
+                    if !(2 * width..=64 * width).contains(&pieces) {
+                        return Err("a piece must have between 1 and 32 bits".to_owned());
+                    }
+                }
+                KeySource::Groups(at, groups) => {
+                    if groups == 0 || groups > column(at)? {
+                        return Err("groups must be between 1 and the number of columns".to_owned());
+                    }
+                }
+                KeySource::Sets(at) => {
+                    set(at)?;
+                    let Evidence::Sets { least, .. } = rule.evidence else {
+                        return Err("keys of sets belong to a rule about sets".to_owned());
+                    };
+                    if !(least > 0.0 && least <= 1.0) {
+                        return Err("sets are compared by a ratio above 0 and at most 1".to_owned());
+                    }
+                }
+            }
+            match rule.evidence {
+                Evidence::Columns(at, _) | Evidence::Bits(at, _) => column(at).map(|_| ())?,
+                Evidence::Lanes { column: at, bits, lanes, least } => {
+                    let fits = matches!(bits, 1 | 2 | 4 | 8)
+                        && neardup_core::lanes::width(lanes, bits) == column(at)?
+                        && least <= lanes;
+                    if !fits {
+                        return Err("lanes of 1, 2, 4 or 8 bits do not fill the column".to_owned());
+                    }
+                }
+                Evidence::Sets { at, .. } => set(at)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether sites matter at all.
+    pub fn sited(&self) -> bool {
+        self.rules.iter().any(|rule| rule.pairs != Pairs::Any)
+    }
+
+    pub fn words(&self) -> usize {
+        self.widths.iter().sum()
+    }
+}
+
+/// What is compared of a page: its columns one after another, and its sets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    pub words: Vec<u64>,
+    pub sets: Vec<Vec<u64>>,
+}
+
+impl Row {
+    pub fn column(&self, shape: &Shape, at: usize) -> &[u64] {
+        let start: usize = shape.widths[..at].iter().sum();
+        &self.words[start..start + shape.widths[at]]
+    }
+}

@@ -1,0 +1,287 @@
+//! The tables of an index, in a folder: one `fjall` database (an LSM tree a table, one journal for all), opened by one
+//! process at a time.
+//!
+//! A commit is atomic over all tables, and readers work on snapshots: they wait for nobody and see whole commits. How
+//! durable a commit is when it returns is the [`Sync`] policy. Blocks and journal entries carry checksums.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use fjall::config::{BloomConstructionPolicy, FilterPolicy, FilterPolicyEntry};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode, Readable, Snapshot};
+
+use crate::records::{PageRecord, SetRecord};
+use crate::shape::Shape;
+
+/// What can go wrong, in words that need nothing before them.
+#[derive(Debug)]
+pub enum Error {
+    /// Another process, or another object of this one, has it open.
+    Locked,
+    /// What is stored makes no sense, or a checksum does not fit.
+    Damaged(String),
+    /// The operating system, or the store, refused.
+    Store(String),
+    /// The caller asked for what cannot be done.
+    Usage(String),
+}
+
+impl From<fjall::Error> for Error {
+    fn from(error: fjall::Error) -> Self {
+        match error {
+            fjall::Error::Locked => Error::Locked,
+            fjall::Error::Io(error) => Error::Store(error.to_string()),
+            fjall::Error::Storage(fjall::LsmError::Io(error)) => Error::Store(error.to_string()),
+            fjall::Error::Poisoned => {
+                Error::Store("an earlier write failed; the index must be opened anew".to_owned())
+            }
+            other => Error::Damaged(format!("{other:?}")),
+        }
+    }
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// When a commit reaches the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    /// Before it returns: it survives power loss.
+    Commit,
+    /// Within a second: power loss may take what came in the last one.
+    Second,
+    /// When the operating system finds time: it survives the end of this process, not that of the machine.
+    System,
+}
+
+/// Memory for blocks that were read, and for what is not yet in a table file.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    pub cache: u64,
+    pub buffers: u64,
+}
+
+/// Numbers that are kept with every commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The number of the next page.
+    pub next: u32,
+    pub pages: u64,
+    pub sets: u64,
+    /// Entries of keys that were left out because their key listed enough.
+    pub left_out: u64,
+    /// Keys that list as many pages as a key may.
+    pub full_keys: u64,
+}
+
+impl Counts {
+    const BYTES: usize = 40;
+
+    fn encode(self) -> Vec<u8> {
+        let numbers = [u64::from(self.next), self.pages, self.sets, self.left_out, self.full_keys];
+        numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; Self::BYTES] = bytes.try_into().ok()?;
+        let at = |at: usize| u64::from_le_bytes(bytes[8 * at..8 * at + 8].try_into().expect("eight bytes"));
+        let next = u32::try_from(at(0)).ok()?;
+        Some(Counts { next, pages: at(1), sets: at(2), left_out: at(3), full_keys: at(4) })
+    }
+}
+
+const COUNTS: &[u8] = b"counts";
+
+/// All tables, open.
+#[derive(Clone)]
+pub struct Tables {
+    pub database: Database,
+    /// Page number → [`PageRecord`].
+    pub pages: Keyspace,
+    /// Hash of an id → page number.
+    pub ids: Keyspace,
+    /// Identity of a token sequence → number of its set.
+    pub identities: Keyspace,
+    /// Number of a set → [`SetRecord`].
+    pub sets: Keyspace,
+    /// (set, page) of the members of sets that have, or had, several.
+    pub members: Keyspace,
+    /// (set, site) → how many members; of the same sets.
+    pub sites: Keyspace,
+    /// Key → numbers of sets: [`crate::lookup`].
+    pub keys: Keyspace,
+    /// Request key → time: what was added already.
+    pub requests: Keyspace,
+    pub about: Keyspace,
+}
+
+impl std::fmt::Debug for Tables {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Tables").finish_non_exhaustive()
+    }
+}
+
+/// Bits of filters for each key: an absent one is looked for in vain once in a hundred times.
+const FILTER_BITS: f32 = 10.0;
+
+impl Tables {
+    pub fn open(path: &Path, memory: Memory) -> Result<Self> {
+        let database = Database::builder(path)
+            .cache_size(memory.cache)
+            .max_journaling_size((4 * memory.buffers).max(64 << 20))
+            .worker_threads(2)
+            .open()?;
+        let filter = FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(FILTER_BITS));
+        let options = || {
+            KeyspaceCreateOptions::default()
+                .manual_journal_persist(true)
+                .max_memtable_size((memory.buffers / 2).clamp(4 << 20, 64 << 20))
+                .filter_policy(FilterPolicy::all(filter))
+        };
+        let table = |name: &str| database.keyspace(name, options);
+        Ok(Tables {
+            pages: table("pages")?,
+            ids: table("ids")?,
+            identities: table("identities")?,
+            sets: table("sets")?,
+            members: table("members")?,
+            sites: table("sites")?,
+            keys: table("keys")?,
+            requests: table("requests")?,
+            about: table("about")?,
+            database,
+        })
+    }
+
+    pub fn all(&self) -> [(&'static str, &Keyspace); 9] {
+        [
+            ("pages", &self.pages),
+            ("ids", &self.ids),
+            ("identities", &self.identities),
+            ("sets", &self.sets),
+            ("members", &self.members),
+            ("sites", &self.sites),
+            ("keys", &self.keys),
+            ("requests", &self.requests),
+            ("about", &self.about),
+        ]
+    }
+
+    pub fn view(&self) -> View<'_> {
+        View { tables: self, snapshot: self.database.snapshot() }
+    }
+
+    pub fn batch(&self, capacity: usize, sync: Sync) -> OwnedWriteBatch {
+        let mode = match sync {
+            Sync::Commit => PersistMode::SyncData,
+            Sync::Second | Sync::System => PersistMode::Buffer,
+        };
+        OwnedWriteBatch::with_capacity(self.database.clone(), capacity).durability(Some(mode))
+    }
+
+    pub fn put_counts(&self, batch: &mut OwnedWriteBatch, counts: Counts) {
+        batch.insert(&self.about, COUNTS, counts.encode());
+    }
+}
+
+/// What a reader sees: the state after some commit, whatever is written meanwhile.
+pub struct View<'a> {
+    pub tables: &'a Tables,
+    pub snapshot: Snapshot,
+}
+
+impl std::fmt::Debug for View<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("View").finish_non_exhaustive()
+    }
+}
+
+fn damaged(what: &str) -> Error {
+    Error::Damaged(what.to_owned())
+}
+
+/// A number that is stored as four bytes.
+pub fn number(bytes: &[u8]) -> Result<u32> {
+    bytes.try_into().map(u32::from_le_bytes).map_err(|_| damaged("a number has not four bytes"))
+}
+
+/// The key of an entry of one set in a table of many.
+pub fn pair_key(set: u32, rest: &[u8]) -> Vec<u8> {
+    [&set.to_be_bytes(), rest].concat()
+}
+
+impl View<'_> {
+    pub fn get(&self, table: &Keyspace, key: &[u8]) -> Result<Option<fjall::UserValue>> {
+        Ok(self.snapshot.get(table, key)?)
+    }
+
+    pub fn counts(&self) -> Result<Counts> {
+        match self.get(&self.tables.about, COUNTS)? {
+            None => Ok(Counts::default()),
+            Some(bytes) => Counts::decode(&bytes).ok_or_else(|| damaged("the counts cannot be read")),
+        }
+    }
+
+    pub fn page(&self, shape: &Shape, number: u32) -> Result<Option<PageRecord>> {
+        match self.get(&self.tables.pages, &number.to_be_bytes())? {
+            None => Ok(None),
+            Some(bytes) => {
+                let record = PageRecord::decode(shape, &bytes);
+                Ok(Some(record.ok_or_else(|| damaged("the record of a page cannot be read"))?))
+            }
+        }
+    }
+
+    pub fn set(&self, shape: &Shape, number: u32) -> Result<Option<SetRecord>> {
+        match self.get(&self.tables.sets, &number.to_be_bytes())? {
+            None => Ok(None),
+            Some(bytes) => {
+                let record = SetRecord::decode(shape, number, &bytes);
+                Ok(Some(record.ok_or_else(|| damaged("the record of an identity set cannot be read"))?))
+            }
+        }
+    }
+}
+
+/// Brings commits to the disk once a second, until it is dropped.
+#[derive(Debug)]
+pub struct EverySecond {
+    stop: Option<mpsc::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    failed: Arc<Mutex<Option<String>>>,
+}
+
+impl EverySecond {
+    pub fn start(database: Database) -> Self {
+        let (stop, stopped) = mpsc::channel();
+        let failed = Arc::new(Mutex::new(None));
+        let told = Arc::clone(&failed);
+        let thread = std::thread::spawn(move || {
+            while let Err(mpsc::RecvTimeoutError::Timeout) = stopped.recv_timeout(Duration::from_secs(1)) {
+                if let Err(error) = database.persist(PersistMode::SyncData) {
+                    *told.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(error.to_string());
+                    return;
+                }
+            }
+        });
+        EverySecond { stop: Some(stop), thread: Some(thread), failed }
+    }
+
+    /// What went wrong in the background; it is told with the next commit.
+    pub fn check(&self) -> Result<()> {
+        match &*self.failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+            None => Ok(()),
+            Some(error) => Err(Error::Store(error.clone())),
+        }
+    }
+}
+
+impl Drop for EverySecond {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

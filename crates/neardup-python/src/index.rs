@@ -1,0 +1,303 @@
+//! The durable index for Python: arrays in, answers out, the interpreter lock released.
+
+use std::path::PathBuf;
+use std::sync::{Arc, RwLock};
+
+use arrow_array::cast::AsArray;
+use neardup_index::index::{Answer, Index, Pages};
+use neardup_index::shape::{Evidence, KeySource, Pairs, Rule, Shape};
+use neardup_index::store::{Error, Memory, Sync};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use pyo3_arrow::PyArray;
+
+use crate::arrays::{TokenLists, detached, flat};
+use crate::pairs::{Column, contiguous};
+
+fn told(error: Error) -> PyErr {
+    match error {
+        Error::Locked => PyBlockingIOError::new_err("the index is open elsewhere"),
+        Error::Damaged(what) => PyRuntimeError::new_err(what),
+        Error::Store(what) => PyOSError::new_err(what),
+        Error::Usage(what) => PyValueError::new_err(what),
+    }
+}
+
+/// A rule: keys as (kind, column or set, how many), evidence as (kind, column or set, least, bits, lanes), and pairs.
+type RuleParts = ((String, usize, usize), (String, usize, f64, u32, usize), String);
+
+fn rule(parts: RuleParts) -> PyResult<Rule> {
+    let wrong = || PyValueError::new_err("no such kind of rule");
+    let ((kind, at, count), (evidence, of, least, bits, lanes), pairs) = parts;
+    let keys = match kind.as_str() {
+        "columns" => KeySource::Columns(at),
+        "pairs" => KeySource::Pairs(at),
+        "pieces" => KeySource::Pieces(at, count),
+        "groups" => KeySource::Groups(at, count),
+        "sets" => KeySource::Sets(at),
+        _ => return Err(wrong()),
+    };
+    let evidence = match evidence.as_str() {
+        "columns" => Evidence::Columns(of, least as usize),
+        "bits" => Evidence::Bits(of, least as u32),
+        "lanes" => Evidence::Lanes { column: of, bits, lanes, least: least as usize },
+        "sets" => Evidence::Sets { at: of, least, of_larger: false },
+        "sets-of-larger" => Evidence::Sets { at: of, least, of_larger: true },
+        _ => return Err(wrong()),
+    };
+    let pairs = match pairs.as_str() {
+        "any" => Pairs::Any,
+        "same-site" => Pairs::SameSite,
+        "different-site" => Pairs::DifferentSite,
+        _ => return Err(wrong()),
+    };
+    Ok(Rule { keys, evidence, pairs })
+}
+
+/// The hash that stands for each site, 0 for none.
+#[pyfunction]
+pub fn site_hashes<'py>(py: Python<'py>, sites: PyArray) -> PyResult<Column<'py, u64>> {
+    let array = sites.array();
+    let wrong = || PyTypeError::new_err("expected an Arrow array of type string");
+    let strings = array.as_string_opt::<i32>().ok_or_else(wrong)?;
+    let hash = |site: Option<&str>| site.map_or(0, |site| neardup_index::site_hash(site.as_bytes()));
+    Ok(strings.iter().map(hash).collect::<Vec<u64>>().into_pyarray(py))
+}
+
+/// The two halves of the hash of each token sequence, for pages that come as tokens.
+#[pyfunction]
+pub fn token_identities<'py>(
+    py: Python<'py>,
+    tokens: PyArray,
+) -> PyResult<(Column<'py, u64>, Column<'py, u64>)> {
+    let lists = TokenLists::new(&tokens)?;
+    let (high, low): (Vec<u64>, Vec<u64>) = detached(py, || {
+        let identities = lists.lists();
+        identities
+            .iter()
+            .map(neardup_core::hash::identity)
+            .map(|hash| ((hash >> 64) as u64, hash as u64))
+            .unzip()
+    });
+    Ok((high.into_pyarray(py), low.into_pyarray(py)))
+}
+
+/// Pages as Python gives them: an object with these attributes.
+#[derive(FromPyObject)]
+pub struct PageArrays<'py> {
+    ids: Vec<PyBackedBytes>,
+    identity_high: PyReadonlyArray1<'py, u64>,
+    identity_low: PyReadonlyArray1<'py, u64>,
+    /// Pages without tokens, which are like no other.
+    empty: PyReadonlyArray1<'py, bool>,
+    active: PyReadonlyArray1<'py, bool>,
+    sites: PyReadonlyArray1<'py, u64>,
+    times: PyReadonlyArray1<'py, i64>,
+    requests: Option<Vec<Option<PyBackedBytes>>>,
+    columns: Vec<PyReadonlyArray2<'py, u64>>,
+    sets: Vec<PyArray>,
+}
+
+/// (offsets, ids, scores, rules, copies, flags): the matches of page i are those from offset i to offset i + 1; rule −1
+/// is "the same tokens"; flags are replaced 1, repeated 2, full key 4.
+type Answers<'py> = (
+    Column<'py, i64>,
+    Vec<Bound<'py, PyBytes>>,
+    Column<'py, f64>,
+    Column<'py, i16>,
+    Column<'py, u32>,
+    Column<'py, u8>,
+);
+
+fn answers<'py>(py: Python<'py>, given: Vec<Answer>) -> Answers<'py> {
+    let (mut offsets, mut ids, mut scores) = (vec![0i64], Vec::new(), Vec::new());
+    let (mut rules, mut copies, mut flags) = (Vec::new(), Vec::new(), Vec::new());
+    for answer in given {
+        for found in &answer.matches {
+            ids.push(PyBytes::new(py, &found.id));
+            scores.push(found.score);
+            rules.push(found.rule.map_or(-1, i16::from));
+            copies.push(found.copies);
+        }
+        offsets.push(ids.len() as i64);
+        flags.push(
+            u8::from(answer.replaced) | u8::from(answer.repeated) << 1 | u8::from(answer.full_key) << 2,
+        );
+    }
+    (
+        offsets.into_pyarray(py),
+        ids,
+        scores.into_pyarray(py),
+        rules.into_pyarray(py),
+        copies.into_pyarray(py),
+        flags.into_pyarray(py),
+    )
+}
+
+/// An open index; closed when it is told to, or dropped.
+#[pyclass(frozen, module = "neardup._native")]
+#[derive(Debug)]
+pub struct IndexStore {
+    index: RwLock<Option<Arc<Index>>>,
+}
+
+impl IndexStore {
+    fn open(&self) -> PyResult<Arc<Index>> {
+        let held = self.index.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        held.clone().ok_or_else(|| PyValueError::new_err("the index is closed"))
+    }
+
+    fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Index) -> Result<R, Error> + Send,
+    ) -> PyResult<R> {
+        let index = self.open()?;
+        // Dropped without the lock as well: the last one that lets go waits for the store's own threads.
+        detached(py, move || work(&index)).map_err(told)
+    }
+
+    fn pages<'py>(
+        &self,
+        py: Python<'py>,
+        arrays: PageArrays<'py>,
+        work: impl FnOnce(&Index, &Pages<'_>) -> Result<Vec<Answer>, Error> + Send,
+    ) -> PyResult<Answers<'py>> {
+        let high = contiguous(&arrays.identity_high)?;
+        let low = contiguous(&arrays.identity_low)?;
+        let empty = contiguous(&arrays.empty)?;
+        let identity = |at: usize| u128::from(high[at]) << 64 | u128::from(low[at]);
+        if high.len() != low.len() || low.len() != empty.len() {
+            return Err(PyValueError::new_err("the arrays do not fit the index"));
+        }
+        let sets: Vec<TokenLists> = arrays.sets.iter().map(TokenLists::new).collect::<PyResult<_>>()?;
+        let columns: Vec<&[u64]> =
+            arrays.columns.iter().map(|column| Ok(flat(column)?.0)).collect::<PyResult<_>>()?;
+        let requests = match &arrays.requests {
+            None => vec![None; arrays.ids.len()],
+            Some(named) => {
+                named.iter().map(|name| name.as_ref().map(|name| neardup_index::request_hash(name))).collect()
+            }
+        };
+        let pages = Pages {
+            ids: arrays.ids.iter().map(|id| &id[..]).collect(),
+            identities: (0..high.len()).map(|at| (!empty[at]).then(|| identity(at))).collect(),
+            active: contiguous(&arrays.active)?,
+            sites: contiguous(&arrays.sites)?,
+            times: contiguous(&arrays.times)?,
+            requests,
+            columns,
+            sets: sets.iter().map(TokenLists::lists).collect(),
+        };
+        let given = self.with(py, |index| work(index, &pages))?;
+        Ok(answers(py, given))
+    }
+}
+
+#[pymethods]
+impl IndexStore {
+    /// Opens the tables in a folder, which is made if it is not there.
+    #[new]
+    #[pyo3(signature = (path, widths, sets, rules, *, most, sync, cache, buffers))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        widths: Vec<usize>,
+        sets: usize,
+        rules: Vec<RuleParts>,
+        most: usize,
+        sync: &str,
+        cache: u64,
+        buffers: u64,
+    ) -> PyResult<Self> {
+        let rules = rules.into_iter().map(rule).collect::<PyResult<_>>()?;
+        let shape = Shape { widths, sets, rules, most };
+        let sync = match sync {
+            "commit" => Sync::Commit,
+            "second" => Sync::Second,
+            "system" => Sync::System,
+            _ => return Err(PyValueError::new_err("sync is 'commit', 'second' or 'system'")),
+        };
+        let opened = detached(py, || Index::open(&path, shape, sync, Memory { cache, buffers }));
+        Ok(IndexStore { index: RwLock::new(Some(Arc::new(opened.map_err(told)?))) })
+    }
+
+    /// Adds pages; each answer tells what was there before that page.
+    fn add<'py>(&self, py: Python<'py>, pages: PageArrays<'py>) -> PyResult<Answers<'py>> {
+        self.pages(py, pages, |index, pages| index.add(pages))
+    }
+
+    /// What is there that is like these pages.
+    fn query<'py>(&self, py: Python<'py>, pages: PageArrays<'py>) -> PyResult<Answers<'py>> {
+        self.pages(py, pages, |index, pages| index.query(pages))
+    }
+
+    /// Takes pages out; says of each whether it was there.
+    fn remove(&self, py: Python<'_>, ids: Vec<PyBackedBytes>) -> PyResult<Vec<bool>> {
+        let ids: Vec<&[u8]> = ids.iter().map(|id| &id[..]).collect();
+        self.with(py, |index| index.remove(&ids))
+    }
+
+    /// Takes out all pages of a time before this one; says how many.
+    fn expire(&self, py: Python<'_>, before: i64) -> PyResult<u64> {
+        self.with(py, |index| index.expire(before))
+    }
+
+    /// The ids that are there, in order of addition, at most so many.
+    fn ids<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let found = self.with(py, |index| {
+            let mut found = Vec::new();
+            index.ids(|id| {
+                if found.len() < most {
+                    found.push(id);
+                }
+                found.len() < most
+            })?;
+            Ok(found)
+        })?;
+        Ok(found.iter().map(|id| PyBytes::new(py, id)).collect())
+    }
+
+    fn compact(&self, py: Python<'_>, requests_before: i64) -> PyResult<()> {
+        self.with(py, |index| index.compact(requests_before))
+    }
+
+    /// (pages, identity sets, keys, complaints)
+    fn verify(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, Vec<String>)> {
+        let checked = self.with(py, |index| index.verify())?;
+        Ok((checked.pages, checked.sets, checked.keys, checked.complaints))
+    }
+
+    fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.with(py, |index| index.backup(&path))
+    }
+
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |index| index.flush())
+    }
+
+    /// (pages, identity sets, entries left out, full keys, bytes of tables, bytes of the journal)
+    fn stats(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64, u64, u64)> {
+        let (counts, (tables, journal)) =
+            self.with(py, |index| Ok((index.counts()?, index.disk_space()?)))?;
+        Ok((counts.pages, counts.sets, counts.left_out, counts.full_keys, tables, journal))
+    }
+
+    /// Everything is on disk, and another may open it, when this returns; unless a call is still under way elsewhere.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let taken = self.index.write().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        match taken {
+            None => Ok(()),
+            Some(index) => detached(py, move || {
+                let done = index.flush();
+                drop(index);
+                done
+            })
+            .map_err(told),
+        }
+    }
+}

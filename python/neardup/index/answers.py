@@ -1,0 +1,83 @@
+"""What an index says of a page: the near-duplicates that are already there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from neardup.detectors import Rule
+from neardup.engines.matching import scores_of
+
+#: The rule of pages with the same tokens.
+SAME_TOKENS: Final = "identity"
+_REPLACED, _REPEATED, _FULL_KEY = 1, 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A near-duplicate that is there already."""
+
+    #: The id of the first page in the index with these tokens.
+    id: str
+    #: How alike the rule found the two, from 0 to 1.
+    score: float
+    #: The rule of the detector that accepted it; ``identity``: it has the same tokens.
+    rule: str
+    #: How many pages with the same tokens it stands for.
+    copies: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What there is to say of one page. Counts as true if it has matches.
+
+    >>> answer = Answer("b", (Match("a", 1.0, "identity", 1),))
+    >>> bool(answer), answer.seen
+    (True, 'a')
+    """
+
+    #: The page that was asked about, or added under this id.
+    id: str
+    #: Pages with the same tokens first, then the most similar, then the oldest.
+    matches: tuple[Match, ...] = ()
+    #: A page of this id was there and was replaced.
+    replaced: bool = False
+    #: The request had been carried out before; nothing was added.
+    repeated: bool = False
+    #: A key of the page lists as many pages as a key may, so that others may be missing.
+    full_key: bool = False
+
+    @property
+    def seen(self) -> str | None:
+        """The id of the best match, if there is any."""
+        return self.matches[0].id if self.matches else None
+
+    def __bool__(self) -> bool:
+        return bool(self.matches)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def answers(ids: Sequence[str], rules: Sequence[Rule], raw: Any) -> list[Answer]:
+    """Answers as the native index gives them, in words."""
+    offsets, found, scores, which, copies, flags = raw
+    # A rule's number; −1, the last, is "the same tokens".
+    names = [*(rule.name for rule in rules), SAME_TOKENS]
+    scores = scores_of(rules, which, scores)
+    matches = [
+        Match(bytes(match).decode("utf-8", "replace"), score, names[rule], count)
+        for match, score, rule, count in zip(found, scores.tolist(), which.tolist(), copies.tolist(), strict=True)
+    ]
+    starts = offsets.tolist()
+    return [
+        Answer(
+            id=name,
+            matches=tuple(matches[starts[at] : starts[at + 1]]),
+            replaced=bool(flag & _REPLACED),
+            repeated=bool(flag & _REPEATED),
+            full_key=bool(flag & _FULL_KEY),
+        )
+        for at, (name, flag) in enumerate(zip(ids, flags.tolist(), strict=True))
+    ]

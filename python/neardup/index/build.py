@@ -1,0 +1,160 @@
+"""Filling an index from files: pages of inputs as ``neardup dedup`` reads them, or those of an earlier run."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from neardup.detectors import parse
+from neardup.engines import Progress, Settings, Silent
+from neardup.engines.workers import in_order
+from neardup.errors import InputError
+from neardup.fingerprints import CollectionStatistics
+from neardup.index.answers import Answer
+from neardup.index.incoming import Arrays, encoded
+from neardup.index.index import MOST, Index
+from neardup.job import statistics_of
+from neardup.page import Skipped
+from neardup.results import Opened, open_result
+from neardup.sources import Chunk, Fields
+from neardup.text import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A batch of an input that was added: its pages' answers, and records that could not be read."""
+
+    answers: list[Answer]
+    skipped: list[Skipped]
+
+
+def add_inputs(
+    index: Index,
+    inputs: Sequence[str | os.PathLike[str]],
+    *,
+    fields: Fields | None = None,
+    base_url: str | None = None,
+    format: str | None = None,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Iterator[Added]:
+    """Adds the pages of files, folders or globs, in order, a commit a batch. A page without an id or URL is named
+    after its file and place there, so that adding the same input again adds nothing.
+    """
+    opened = Opened([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
+    yield from _each(index, "add", opened, None, threads, progress or Silent())
+
+
+def build(
+    folder: str | os.PathLike[str],
+    run: str | os.PathLike[str],
+    *,
+    statistics: CollectionStatistics | str | os.PathLike[str] | None = None,
+    most: int = MOST,
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Iterator[Added]:
+    """Makes an index of the pages of a run: same detector, same reading, same ids. The inputs are read again.
+
+    Statistics of the collection, where the detector needs some, are those of the run's own input unless given.
+    """
+    result = open_result(run)
+    report = result.report
+    opened = Opened(**(report["input"] | {"fields": Fields(**report["input"]["fields"])}))
+    if not opened.paths or "-" in opened.paths:
+        raise InputError("the input of this run cannot be read again", where=str(run), hint="add its pages from files")
+    detector = parse(report["detector"])
+    reading = Reading(**report["settings"]["reading"])
+    if detector.counted() and statistics is None:
+        statistics = _statistics(opened, str(detector), reading, report)
+    Index.create(folder, detector, reading=reading, statistics=statistics, most=most)
+    names: list[str] = result.pages.column("id").to_pylist()
+    with Index(folder, sync="system") as index:
+        yield from _each(index, "add", opened, names, threads, progress or Silent())
+        index.flush()
+
+
+def _statistics(opened: Opened, detector: str, reading: Reading, report: dict[str, Any]) -> CollectionStatistics:
+    made = statistics_of(
+        opened.paths,
+        detector,
+        settings=Settings(reading=reading),
+        fields=opened.fields,
+        base_url=opened.base_url,
+        format=opened.format,
+    )
+    said = report.get("statistics")
+    if said is not None and said.get("digest") != made.digest:
+        raise InputError(
+            "the run had other statistics than its input has now",
+            hint="give those it had with --statistics, or run dedup again",
+        )
+    return made
+
+
+def query_inputs(
+    index: Index,
+    inputs: Sequence[str | os.PathLike[str]],
+    *,
+    fields: Fields | None = None,
+    base_url: str | None = None,
+    format: str | None = None,
+    threads: int = 0,
+) -> Iterator[Added]:
+    """What the index says of the pages of files, folders or globs; nothing is added."""
+    opened = Opened([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
+    yield from _each(index, "query", opened, None, threads, Silent())
+
+
+def _each(
+    index: Index, what: Literal["add", "query"], opened: Opened, names: list[str] | None, threads: int,
+    progress: Progress,
+) -> Iterator[Added]:  # fmt: skip
+    """Reading and fingerprinting goes on in other threads while a batch is carried out."""
+    workers = Settings(threads=threads).workers
+
+    def prepare(chunk: Chunk) -> tuple[Arrays | None, list[Skipped], int]:
+        loaded = chunk.load()
+        arrays = index.arrays(loaded.pages, _named(loaded.pages)) if loaded.pages.num_rows else None
+        return arrays, loaded.skipped, chunk.nbytes
+
+    before = 0
+    with opened.source() as source, ThreadPoolExecutor(1) as committing:
+        progress.begin("reading", source.nbytes())
+        under_way: deque[tuple[Future[list[Answer]], list[Skipped]]] = deque()
+        try:
+            for arrays, skipped, size in in_order(source.chunks(), prepare, workers):
+                count = 0 if arrays is None else len(arrays.ids)
+                progress.advance(count, size)
+                if arrays is not None and names is not None:
+                    arrays = _renamed(arrays, names[before : before + count])
+                before += count
+                under_way.append((committing.submit(index.carry_out, what, arrays), skipped))
+                if len(under_way) > 1:
+                    done, told = under_way.popleft()
+                    yield Added(done.result(), told)
+            for done, told in under_way:
+                yield Added(done.result(), told)
+        finally:
+            progress.end()
+    if names is not None and before != len(names):
+        raise InputError("the inputs have changed since the run: pages are missing", where=", ".join(opened.paths))
+
+
+def _renamed(arrays: Arrays, names: list[str]) -> Arrays:
+    """The same pages under the ids they had in a run."""
+    if len(names) != len(arrays.ids):
+        raise InputError("the inputs have changed since the run: there are more pages")
+    return replace(arrays, names=names, ids=encoded(names))
+
+
+def _named(pages: pa.RecordBatch) -> list[str]:
+    columns = (pages.column(name).to_pylist() for name in ("id", "url", "source", "record"))
+    return [own or url or f"{Path(source).name}#{record}" for own, url, source, record in zip(*columns, strict=True)]

@@ -1,0 +1,176 @@
+"""Pages on their way to the index: read, fingerprinted, and put side by side as the native module takes them."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import _native
+from neardup.engines.fingerprinting import Given
+from neardup.errors import InputError, UsageError
+from neardup.index.shape import Shape
+from neardup.sources.memory import texts
+from neardup.text import Reading, read
+
+Page = str | Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Arrays:
+    """A batch of pages as ``_native.IndexStore`` takes it."""
+
+    names: list[str]
+    ids: list[bytes]
+    identity_high: npt.NDArray[np.uint64]
+    identity_low: npt.NDArray[np.uint64]
+    empty: npt.NDArray[np.bool_]
+    active: npt.NDArray[np.bool_]
+    sites: npt.NDArray[np.uint64]
+    times: npt.NDArray[np.int64]
+    requests: list[bytes | None] | None
+    columns: list[npt.NDArray[np.uint64]]
+    sets: list[pa.LargeListArray]
+
+
+def arrays_of(
+    pages: Sequence[Page], shape: Shape, reading: Reading, requests: Sequence[str | None] | None = None
+) -> Arrays:
+    """Pages one by one: texts, or mappings with ``text``, ``html`` or ``tokens``, and ``id``, ``url``, ``date``."""
+    if any(isinstance(page, Mapping) and page.get("tokens") is not None for page in pages):
+        return _of_tokens(pages, shape, reading, requests)
+    batches = texts(pages).batches
+    batch = batches[0] if len(batches) == 1 else pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+    return arrays_of_batch(batch, shape, reading, requests=requests)
+
+
+def arrays_of_batch(
+    batch: pa.RecordBatch,
+    shape: Shape,
+    reading: Reading,
+    *,
+    names: list[str] | None = None,
+    requests: Sequence[str | None] | None = None,
+) -> Arrays:
+    """A batch of pages as sources yield it (schema ``neardup.page.PAGES``)."""
+    page_tokens = read(batch, reading)
+    fingerprinted = Given(batch, reading, page_tokens.tokens)
+    given = names or _names(batch.column("id").to_pylist(), batch.column("url").to_pylist())
+    identity = page_tokens.identity_high, page_tokens.identity_low
+    times = [seconds(text) for text in batch.column("date").to_pylist()]
+    return _arrays(given, fingerprinted, identity, page_tokens.site, times, shape, reading, requests)
+
+
+def _of_tokens(pages: Sequence[Page], shape: Shape, reading: Reading, requests: Sequence[str | None] | None) -> Arrays:
+    """Pages that come as tokens: 64-bit numbers, as ``neardup.text.read`` gives them."""
+    if shape.needs_text:
+        raise UsageError(
+            f"detector {shape.detector.name!r} looks at letters, which tokens do not have", hint="give text or html"
+        )
+    if not all(isinstance(page, Mapping) and page.get("tokens") is not None for page in pages):
+        raise InputError("a batch holds pages with tokens and pages without", hint="give them in two batches")
+    rows: list[Mapping[str, Any]] = [page for page in pages if isinstance(page, Mapping)]
+    kind = pa.large_list(pa.field("item", pa.uint64(), nullable=False))
+    try:
+        tokens = pa.array([list(row["tokens"]) for row in rows], kind)
+        if tokens.flatten().null_count:
+            raise TypeError
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        raise InputError(
+            "tokens must be whole numbers from 0 to 2^64 − 1", hint="send text if you have words"
+        ) from None
+    urls = [_text(row.get("url")) for row in rows]
+    sites = pa.array(
+        [None if url is None else _native.site_of(url, site_rule=reading.site) for url in urls], pa.string()
+    )
+    times = [seconds(_text(row.get("date"))) for row in rows]
+    names = _names([_text(row.get("id")) for row in rows], urls)
+    identity = _native.token_identities(tokens)
+    return _arrays(names, Given(None, reading, tokens), identity, sites, times, shape, reading, requests)
+
+
+def _arrays(
+    names: list[str],
+    given: Given,
+    identity: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]],
+    sites: pa.StringArray,
+    times: list[int],
+    shape: Shape,
+    reading: Reading,
+    requests: Sequence[str | None] | None,
+) -> Arrays:
+    lengths = pc.list_value_length(given.tokens).to_numpy()
+    columns, sets = shape.compute(given)
+    return Arrays(
+        names=names,
+        ids=encoded(names),
+        identity_high=identity[0],
+        identity_low=identity[1],
+        empty=lengths == 0,
+        active=lengths >= reading.min_tokens,
+        sites=_native.site_hashes(sites),
+        times=np.asarray(times, np.int64),
+        requests=None if requests is None else [None if name is None else name.encode() for name in requests],
+        columns=columns,
+        sets=sets,
+    )
+
+
+def encoded(names: Sequence[str]) -> list[bytes]:
+    """Ids as the index holds them.
+
+    >>> encoded(["caf\u00e9"])
+    [b'caf\\xc3\\xa9']
+    """
+    return [name.encode("utf-8", "surrogatepass") for name in names]
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _names(ids: list[str | None], urls: list[str | None]) -> list[str]:
+    """A page's own id, else its URL, else one that nobody else has."""
+    return [name or url or f"page-{secrets.token_hex(8)}" for name, url in zip(ids, urls, strict=True)]
+
+
+def seconds(text: str | None) -> int:
+    """A date as seconds since 1970; a page without one that can be read is of now.
+
+    >>> seconds("1970-01-02"), seconds("1970-01-01T00:00:01Z"), seconds("yesterday") > 1e9
+    (86400, 1, True)
+    """
+    found = None if text is None else parse_date(text)
+    return int(time.time()) if found is None else int(found.timestamp())
+
+
+def parse_date(text: str) -> datetime | None:
+    """A date or a time in ISO 8601; without a zone it is in UTC."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def moment(when: str | date | datetime) -> int:
+    """A date as a caller gives it, as seconds since 1970.
+
+    >>> moment("soon")
+    Traceback (most recent call last):
+    neardup.errors.UsageError: 'soon' is no date: write it as 2026-01-31 or 2026-01-31T12:00:00Z
+    """
+    if isinstance(when, date):
+        when = when.isoformat()
+    found = parse_date(when)
+    if found is None:
+        raise UsageError(f"{when!r} is no date", hint="write it as 2026-01-31 or 2026-01-31T12:00:00Z")
+    return int(found.timestamp())

@@ -1,0 +1,285 @@
+"""``Index``: pages go in, and each is told which near-duplicates are already there."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Literal, Self
+
+import pyarrow as pa
+
+from neardup.detectors import Detector, parse
+from neardup.engines import first_pass
+from neardup.errors import FormatError, InputError, OutputError, UsageError
+from neardup.fingerprints import CollectionStatistics
+from neardup.index.about import TABLES, About
+from neardup.index.answers import Answer, answers
+from neardup.index.group import Group
+from neardup.index.incoming import Arrays, Page, arrays_of, arrays_of_batch, encoded, moment
+from neardup.index.shape import open_store, shape_of
+from neardup.sinks.folder import new_folder
+from neardup.text import Reading
+
+#: When an addition reaches the disk: before it returns, within a second, or when the system finds time.
+Sync = Literal["commit", "second", "system"]
+SYNCS: Final = ("commit", "second", "system")
+#: A key lists at most so many pages unless told otherwise.
+MOST: Final = 4096
+#: Bytes of memory for blocks that were read, and for what is not yet in a file, unless told otherwise.
+MEMORY: Final = 256 << 20
+#: Single pages that are committed together, at most.
+_TOGETHER: Final = 256
+#: How long it is remembered that a request was carried out, in seconds.
+_REQUESTS_KEPT: Final = 7 * 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What is in an index."""
+
+    pages: int
+    #: Different token sequences among them.
+    identity_sets: int
+    #: Keys that list as many pages as a key may, and how often a page was not listed because of it.
+    full_keys: int
+    left_out: int
+    #: Bytes on disk: of the tables, and of the journal that will become part of them.
+    table_bytes: int
+    journal_bytes: int
+    detector: str
+    #: Names the frozen statistics of the collection, where the detector needs some.
+    statistics: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a check of an index read, and what is wrong with it."""
+
+    pages: int
+    identity_sets: int
+    keys: int
+    complaints: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        return not self.complaints
+
+
+class Index:
+    """A durable index in a folder, for one process at a time and any number of its threads.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp() + "/index"
+    >>> Index.create(folder, "minhash(threshold=0.5)")
+    >>> text = "the quick brown fox jumps over the lazy dog and runs away from here"
+    >>> with Index(folder) as index:
+    ...     index.add(text, id="first").seen
+    ...     index.add(text + " again", id="second").seen
+    ...     index.query("something else that is long enough to be compared with others").seen
+    'first'
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, sync: Sync = "commit", memory: int = MEMORY) -> None:
+        if sync not in SYNCS:
+            raise UsageError(f"unknown sync policy {sync!r}", hint=f"one of {', '.join(SYNCS)}")
+        self.folder = Path(folder)
+        self.sync = sync
+        self.about = About.read(self.folder)
+        self._shape = shape_of(self.about.detector, self.about.statistics)
+        self._rules = self.about.detector.rules()
+        tables = self.folder / TABLES
+        if not tables.is_dir():
+            raise FormatError("the index has lost its tables", where=str(tables), hint="take a backup")
+        with self._told():
+            self._store = open_store(
+                str(tables), self._shape, most=self.about.most, sync=sync, cache=memory * 3 // 4, buffers=memory // 4
+            )
+        self._adding: Group[tuple[Page, str | None], Answer] = Group(self._add_together, _TOGETHER)
+
+    @staticmethod
+    def create(
+        folder: str | os.PathLike[str],
+        detector: str | Detector = "site-aware",
+        *,
+        reading: Reading | None = None,
+        statistics: CollectionStatistics | str | os.PathLike[str] | None = None,
+        most: int = MOST,
+    ) -> None:
+        """Makes an empty index for a detector; one that needs statistics of a collection gets them frozen.
+
+        >>> import tempfile
+        >>> Index.create(tempfile.mkdtemp() + "/index", "i-match")
+        Traceback (most recent call last):
+        neardup.errors.UsageError: detector 'i-match' needs statistics of a collection: make them with neardup …
+        """
+        chosen = parse(detector)
+        reading = reading or Reading()
+        if isinstance(statistics, str | os.PathLike):
+            statistics = CollectionStatistics.load(statistics)
+        if chosen.counted() and statistics is None:
+            raise UsageError(
+                f"detector {chosen.name!r} needs statistics of a collection",
+                hint="make them with neardup statistics, and give them with --statistics",
+            )
+        if statistics is not None:
+            first_pass.check(statistics, chosen, reading)
+        if most < 1:
+            raise UsageError("a key must list at least one page", hint=f"the default is {MOST}")
+        about = About(chosen, reading, most, statistics if chosen.counted() else None)
+        shape = shape_of(chosen, about.statistics)
+        if Path(folder).exists() and any(Path(folder).iterdir()):
+            raise OutputError("the folder is not empty", where=str(folder), hint="choose another name")
+        with new_folder(Path(folder)) as place:
+            (place / TABLES).mkdir()
+            open_store(str(place / TABLES), shape, most=most, sync="commit", cache=1 << 20, buffers=1 << 20).close()
+            about.write(place)
+
+    # Pages in.
+
+    def add(
+        self,
+        page: Page,
+        *,
+        id: str | None = None,
+        url: str | None = None,
+        date: str | None = None,
+        request: str | None = None,
+    ) -> Answer:
+        """Adds a page and says, in the same step, which near-duplicates were there before.
+
+        A page is text, or a mapping with ``text``, ``html`` or ``tokens``. Without an id its URL serves as one; a page
+        of the same id is replaced. ``request`` names the request: carried out once, it is not carried out again.
+        Threads that add at the same time share a commit.
+        """
+        return self._adding((_named(page, id, url, date), request))
+
+    def add_many(self, pages: Sequence[Page], *, requests: Sequence[str | None] | None = None) -> list[Answer]:
+        """The same for many pages, in order and in one commit."""
+        if not pages:
+            return []
+        return self.carry_out("add", arrays_of(pages, self._shape, self.about.reading, requests))
+
+    def add_batch(self, batch: pa.RecordBatch, *, ids: list[str] | None = None) -> list[Answer]:
+        """The same for a batch of pages as sources yield it (``neardup.page.PAGES``)."""
+        return self.carry_out("add", self.arrays(batch, ids) if batch.num_rows else None)
+
+    def arrays(self, batch: pa.RecordBatch, ids: list[str] | None = None) -> Arrays:
+        """A batch of pages read and fingerprinted for ``carry_out``; several threads may do so ahead of it."""
+        return arrays_of_batch(batch, self._shape, self.about.reading, names=ids)
+
+    def _add_together(self, asked: list[tuple[Page, str | None]]) -> list[Answer]:
+        return self.add_many([page for page, _ in asked], requests=[request for _, request in asked])
+
+    # Questions.
+
+    def query(self, page: Page, *, id: str | None = None, url: str | None = None) -> Answer:
+        """Which near-duplicates of a page are there; nothing is added. A page of the same id is not among them."""
+        return self.query_many([_named(page, id, url, None)])[0]
+
+    def query_many(self, pages: Sequence[Page]) -> list[Answer]:
+        """The same for many pages."""
+        if not pages:
+            return []
+        return self.carry_out("query", arrays_of(pages, self._shape, self.about.reading))
+
+    def carry_out(self, what: Literal["add", "query"], arrays: Arrays | None) -> list[Answer]:
+        """Adds pages that were read and fingerprinted, or asks about them."""
+        if arrays is None:
+            return []
+        with self._told():
+            raw = self._store.add(arrays) if what == "add" else self._store.query(arrays)
+        return answers(arrays.names, self._rules, raw)
+
+    def ids(self, most: int = 1_000_000) -> list[str]:
+        """The ids that are there, in order of addition."""
+        with self._told():
+            return [name.decode("utf-8", "replace") for name in self._store.ids(most)]
+
+    # Looking after it.
+
+    def remove(self, ids: Sequence[str]) -> list[bool]:
+        """Takes pages out; says of each whether it was there."""
+        with self._told():
+            return self._store.remove(encoded(ids))
+
+    def expire(self, before: str | date | datetime) -> int:
+        """Takes out all pages of a date before this one; a page without a date is of the time it was added."""
+        with self._told():
+            return self._store.expire(moment(before))
+
+    def compact(self) -> None:
+        """Gives back the room of what was removed, and merges files. Additions wait meanwhile, questions do not."""
+        with self._told():
+            self._store.compact(int(time.time()) - _REQUESTS_KEPT)
+
+    def verify(self) -> Verified:
+        """Reads everything, which compares checksums, and looks whether it fits together."""
+        with self._told():
+            pages, sets, keys, complaints = self._store.verify()
+        return Verified(pages, sets, keys, tuple(complaints))
+
+    def stats(self) -> Stats:
+        """What is in it."""
+        with self._told():
+            pages, sets, left_out, full, tables, journal = self._store.stats()
+        statistics = None if self.about.statistics is None else self.about.statistics.digest
+        return Stats(pages, sets, full, left_out, tables, journal, str(self.about.detector), statistics)
+
+    def backup(self, out: str | os.PathLike[str]) -> None:
+        """Copies the state of this moment into a new folder, which is an index, while others read and write."""
+        with new_folder(Path(out)) as place, self._told():
+            (place / TABLES).mkdir()
+            self._store.backup(str(place / TABLES))
+            self.about.write(place)
+
+    def flush(self) -> None:
+        """Brings everything to the disk, whatever the policy."""
+        with self._told():
+            self._store.flush()
+
+    def close(self) -> None:
+        """Brings everything to the disk and lets go of the folder."""
+        with self._told():
+            self._store.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of the store in words."""
+        try:
+            yield
+        except BlockingIOError:
+            raise InputError(
+                "the index is open elsewhere, and one process at a time may have it",
+                where=str(self.folder),
+                hint="ask the service that has it, or wait until it is closed",
+            ) from None
+        except RuntimeError as error:
+            raise FormatError(
+                f"the index is damaged: {error}", where=str(self.folder), hint="take a backup, or build it anew"
+            ) from None
+        except ValueError as error:
+            raise UsageError(str(error), where=str(self.folder)) from None
+        except OSError as error:
+            raise OutputError(f"the index cannot be read or written: {error}", where=str(self.folder)) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _named(page: Page, id: str | None, url: str | None, date: str | None) -> Page:
+    given = {name: value for name, value in (("id", id), ("url", url), ("date", date)) if value is not None}
+    if not given:
+        return page
+    said: dict[str, Any] = {"text": page} if isinstance(page, str) else dict(page)
+    return said | given

@@ -1,0 +1,113 @@
+"""A detector as an index needs it: which fingerprints are held of a page, and its rules in terms of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import _native
+from neardup.detectors import Detector, Rule
+from neardup.detectors.rules import (
+    AgreeingBits,
+    AgreeingColumns,
+    AgreeingLanes,
+    ColumnGroups,
+    Pieces,
+    RarestChunks,
+    SharedOfLarger,
+    SupershinglePairs,
+)
+from neardup.engines.fingerprinting import Given, beyond_tokens
+from neardup.fingerprints import AnyFingerprint, ChunkSets, CollectionStatistics, Fingerprint, Statistical
+from neardup.sources.memory import texts
+
+_RuleParts = tuple[tuple[str, int, int], tuple[str, int, float, int, int], str]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is computed of every page, in the order in which the index holds it."""
+
+    detector: Detector
+    #: Rows of numbers, and sets.
+    columns: tuple[Fingerprint, ...]
+    sets: tuple[ChunkSets, ...]
+    widths: tuple[int, ...]
+    rules: tuple[_RuleParts, ...]
+
+    @property
+    def needs_text(self) -> bool:
+        """Whether tokens alone are not enough."""
+        return beyond_tokens((*self.columns, *self.sets))
+
+    def compute(self, given: Given) -> tuple[list[np.ndarray], list[pa.LargeListArray]]:
+        """All fingerprints of a batch."""
+        rows = [np.ascontiguousarray(kind.compute(given.to(kind))) for kind in self.columns]
+        return rows, [kind.compute(given.to(kind)) for kind in self.sets]
+
+
+def shape_of(detector: Detector, statistics: CollectionStatistics | None) -> Shape:
+    """How an index holds the pages of a detector.
+
+    >>> from neardup.detectors import parse
+    >>> shape_of(parse("combined"), None).widths
+    (6, 6)
+    """
+    kinds = detector.fingerprints()
+    as_sets = {rule.verify.fingerprint for rule in detector.rules() if _by_sets(rule)}
+    columns = [kind for kind in kinds if kind not in as_sets]
+    sets = [kind for kind in kinds if kind in as_sets]
+
+    def given(kind: AnyFingerprint) -> Fingerprint | ChunkSets:
+        if isinstance(kind, Statistical):
+            assert statistics is not None, "an index of such a detector has statistics"
+            return kind.given(statistics)
+        return kind
+
+    made = [given(kind) for kind in columns]
+    nothing = Given(texts([""]).batches[0])
+    widths = tuple(int(kind.compute(nothing.to(kind)).shape[1]) for kind in made)
+    rules = tuple(_rule(rule, columns, sets) for rule in detector.rules())
+    return Shape(detector, tuple(made), tuple(given(kind) for kind in sets), widths, rules)  # type: ignore[arg-type]
+
+
+def open_store(path: str, shape: Shape, *, most: int, sync: str, cache: int, buffers: int) -> _native.IndexStore:
+    """The tables of an index of this shape."""
+    return _native.IndexStore(
+        path, list(shape.widths), len(shape.sets), list(shape.rules), most=most, sync=sync, cache=cache, buffers=buffers
+    )
+
+
+def _by_sets(rule: Rule) -> bool:
+    return not isinstance(rule.verify, AgreeingColumns | AgreeingBits | AgreeingLanes)
+
+
+def _rule(rule: Rule, columns: list[AnyFingerprint], sets: list[AnyFingerprint]) -> _RuleParts:
+    keys, verify = rule.keys, rule.verify
+    match keys:
+        case RarestChunks():
+            made = ("sets", sets.index(keys.fingerprint), 0)
+        case SupershinglePairs():
+            made = ("pairs", columns.index(keys.fingerprint), 0)
+        case Pieces():
+            made = ("pieces", columns.index(keys.fingerprint), keys.pieces)
+        case ColumnGroups():
+            made = ("groups", columns.index(keys.fingerprint), keys.groups)
+        case _:
+            made = ("columns", columns.index(keys.fingerprint), 0)
+    least = float(verify.least)
+    match verify:
+        case AgreeingColumns():
+            evidence = ("columns", columns.index(verify.fingerprint), least, 0, 0)
+        case AgreeingBits():
+            evidence = ("bits", columns.index(verify.fingerprint), least, 0, 0)
+        case AgreeingLanes():
+            kind = verify.fingerprint
+            evidence = ("lanes", columns.index(kind), least, kind.bits, kind.m)
+        case SharedOfLarger():
+            evidence = ("sets-of-larger", sets.index(verify.fingerprint), least, 0, 0)
+        case _:
+            evidence = ("sets", sets.index(verify.fingerprint), least, 0, 0)
+    return made, evidence, rule.predicate

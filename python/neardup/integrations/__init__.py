@@ -1,0 +1,1 @@
+"""neardup inside other programs."""

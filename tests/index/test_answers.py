@@ -1,0 +1,220 @@
+"""An index answers as a run over all pages does, page by page, whatever the batches; and forgets what it is told to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neardup import Index, Settings, dedup, find_duplicates, open_result
+from neardup.detectors import detectors, parse
+from neardup.index import Answer, build
+from neardup.job import statistics_of
+from neardup.testing import Web
+
+TEXT = "the quick brown fox jumps over the lazy dog and then runs away from all of us"
+
+
+@pytest.fixture(scope="module")
+def written(small_web: Web, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("web") / "pages.jsonl"
+    small_web.write_jsonl(path)
+    return path
+
+
+def pairs_of(answers: list[Answer], identity: dict[str, str]) -> dict[tuple[str, str], float]:
+    """Accepted pairs of identity sets' first members, as answers tell them, with their scores."""
+    found = {}
+    for answer in answers:
+        own = identity[answer.id]
+        for match in answer.matches:
+            if match.rule != "identity":
+                found[tuple(sorted((own, identity[match.id])))] = match.score
+    return found  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("name", sorted(detectors()))
+def test_answers_are_those_of_a_run(name: str, written: Path, web_pages: list[dict[str, Any]], tmp_path: Path) -> None:
+    detector = parse(name)
+    statistics = statistics_of(written, detector) if detector.counted() else None
+    if statistics is not None:
+        statistics.save(tmp_path / "statistics")
+    settings = Settings(statistics=None if statistics is None else str(tmp_path / "statistics"))
+    run = find_duplicates(web_pages, detector=detector, settings=settings)
+    Index.create(tmp_path / "index", detector, statistics=statistics)
+    with Index(tmp_path / "index", sync="system") as index:
+        # In batches of different sizes, one of them of a single page.
+        answers = index.add_many(web_pages[:1]) + index.add_many(web_pages[1:150]) + index.add_many(web_pages[150:])
+        checked = index.verify()
+    assert checked.sound, checked.complaints
+    assert checked.pages == len(web_pages)
+    identity = dict(zip(run.pages["id"].to_pylist(), run.pages["identity"].to_pylist(), strict=True))
+    columns = (run.pairs[column].to_pylist() for column in ("a", "b", "score"))
+    expected = {tuple(sorted((a, b))): score for a, b, score in zip(*columns, strict=True)}
+    assert pairs_of(answers, identity) == expected
+    # Copies are told as such, by the first of them.
+    for answer in answers:
+        same = [match for match in answer.matches if match.rule == "identity"]
+        assert [match.id for match in same] == ([identity[answer.id]] if identity[answer.id] != answer.id else [])
+
+
+def test_one_by_one_is_the_same_as_all_at_once(web_pages: list[dict[str, Any]], tmp_path: Path) -> None:
+    told = []
+    for number, size in enumerate((1, 7, len(web_pages))):
+        folder = tmp_path / str(number)
+        Index.create(folder, "site-aware")
+        with Index(folder, sync="system") as index:
+            answers: list[Answer] = []
+            for start in range(0, len(web_pages), size):
+                answers += index.add_many(web_pages[start : start + size])
+            told.append(answers)
+    assert told[0] == told[1] == told[2]
+    assert any(told[0])
+
+
+def test_what_was_there_is_found_after_opening_again(web_pages: list[dict[str, Any]], tmp_path: Path) -> None:
+    Index.create(tmp_path / "index", "combined")
+    with Index(tmp_path / "index") as index:
+        index.add_many(web_pages)
+        before = index.query_many(web_pages)
+    with Index(tmp_path / "index") as index:
+        assert index.query_many(web_pages) == before
+        assert index.ids() == [page["id"] for page in web_pages]
+        # A page of the same id is not told of itself.
+        assert all(match.id != answer.id for answer in before for match in answer.matches)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Index]:
+    Index.create(tmp_path / "index", "minhash(threshold=0.5)")
+    with Index(tmp_path / "index", sync="system") as opened:
+        yield opened
+
+
+def test_a_page_that_is_removed_is_seen_no_more(index: Index) -> None:
+    for name in ("first", "second", "third"):
+        index.add(TEXT, id=name)
+    assert index.query(TEXT).matches[0].copies == 3
+    assert index.remove(["first", "first", "unknown"]) == [True, False, False]
+    # The oldest that is left stands for the set.
+    assert [(match.id, match.copies) for match in index.query(TEXT).matches] == [("second", 2)]
+    index.remove(["second", "third"])
+    assert not index.query(TEXT)
+    assert not index.add(TEXT + " again", id="fourth")
+    assert index.verify().sound
+    index.compact()
+    assert index.verify().sound
+    assert index.query(TEXT).seen == "fourth"
+    assert index.stats().pages == 1
+
+
+def test_a_page_of_the_same_id_is_replaced(index: Index) -> None:
+    assert not index.add(TEXT, id="page").replaced
+    changed = index.add("other words that have nothing in common with what was said before", id="page")
+    assert changed.replaced
+    assert not changed
+    assert not index.query(TEXT)
+    # Twice in one batch: the later one stays.
+    answers = index.add_many([{"id": "page", "text": TEXT}, {"id": "page", "text": TEXT}])
+    assert [answer.replaced for answer in answers] == [True, True]
+    assert not any(answers)
+    assert index.stats().pages == 1
+    assert index.verify().sound
+
+
+def test_a_request_is_carried_out_once(index: Index) -> None:
+    first = index.add(TEXT, request="r1")
+    again = index.add(TEXT, request="r1")
+    assert not first.repeated
+    assert again.repeated
+    assert index.stats().pages == 1
+    assert index.add_many([{"text": TEXT}, {"text": TEXT}], requests=["r2", "r2"])[1].repeated
+    assert index.stats().pages == 2
+
+
+def test_sites_of_copies_count(tmp_path: Path, web_pages: list[dict[str, Any]]) -> None:
+    """A copy on a further site meets pages there that the first one did not; when it goes, it does so no more."""
+    page = max(web_pages, key=lambda page: len(page["html"]))["html"]
+    changed = page.replace("</body>", "<p>one more line</p></body>")
+    assert changed != page
+    Index.create(tmp_path / "index", "site-aware(t=384)")
+    with Index(tmp_path / "index", sync="system") as index:
+        index.add({"html": page}, id="a", url="http://one.example/a")
+        assert not index.query({"html": changed}, url="http://two.example/b")
+        assert index.query({"html": changed}, url="http://one.example/b").matches[0].rule == "combined"
+        index.add({"html": page}, id="copy", url="http://two.example/a")
+        assert index.query({"html": changed}, url="http://two.example/b").seen == "a"
+        assert index.verify().sound
+        index.remove(["copy"])
+        assert not index.query({"html": changed}, url="http://two.example/b")
+        assert index.query({"html": changed}, url="http://one.example/b").seen == "a"
+
+
+def test_pages_expire_by_their_date(index: Index) -> None:
+    index.add(TEXT, id="old", date="2020-01-01")
+    index.add("an entirely different text with more than eight words in all", id="new", date="2030-01-01T10:00:00Z")
+    index.add("and a third one that has no date and so is of the time of now", id="now")
+    assert index.expire("2020-01-01") == 0
+    assert index.expire("2020-01-02") == 1
+    assert index.ids() == ["new", "now"]
+
+
+def test_full_keys_are_bounded_and_told(tmp_path: Path) -> None:
+    Index.create(tmp_path / "index", "minhash(threshold=0.5)", most=100)
+    with Index(tmp_path / "index", sync="system") as index:
+        answers = index.add_many([{"id": str(at), "text": f"{TEXT} {at}"} for at in range(300)])
+        # More than a chunk of a list, and all pages until a key is full.
+        assert [len(answer.matches) for answer in answers[:90]] == list(range(90))
+        assert index.query(TEXT).full_key
+        assert len(index.query(TEXT).matches) >= 100
+        stats = index.stats()
+        assert stats.full_keys > 0
+        assert stats.left_out > 0
+        assert index.verify().sound
+        index.remove([str(at) for at in range(250)])
+        index.compact()
+        assert index.stats().full_keys == 0
+        assert index.verify().sound
+
+
+def test_tokens_are_as_good_as_text(index: Index) -> None:
+    from neardup.sources.memory import texts
+    from neardup.text import read
+
+    tokens = read(texts([TEXT]).batches[0]).tokens[0].as_py()
+    index.add({"tokens": tokens}, id="tokens")
+    assert index.query(TEXT).matches[0].rule == "identity"
+
+
+def test_threads_share_commits_and_lose_nothing(tmp_path: Path) -> None:
+    Index.create(tmp_path / "index", "minhash(threshold=0.9)")
+    with Index(tmp_path / "index") as index:
+
+        def work(thread: int) -> None:
+            for at in range(20):
+                index.add(" ".join(f"w{thread}x{at}x{word}" for word in range(20)), id=f"{thread}-{at}")
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(index.ids()) == sorted(f"{thread}-{at}" for thread in range(8) for at in range(20))
+
+
+def test_an_index_is_built_from_a_run(written: Path, tmp_path: Path) -> None:
+    for detector in ("site-aware", "i-match"):
+        run, folder = tmp_path / f"run-{detector}", tmp_path / f"index-{detector}"
+        dedup(written, run, detector=detector)
+        answers = [answer for added in build(folder, run) for answer in added.answers]
+        result = open_result(run)
+        identity = dict(zip(result.pages["id"].to_pylist(), result.pages["identity"].to_pylist(), strict=True))
+        columns = (result.pairs[column].to_pylist() for column in ("a", "b", "score"))
+        expected = {tuple(sorted((a, b))): score for a, b, score in zip(*columns, strict=True)}
+        assert pairs_of(answers, identity) == expected
+        with Index(folder) as index:
+            assert index.stats().pages == result.pages.num_rows
+            assert str(index.about.detector) == detector

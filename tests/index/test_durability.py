@@ -1,0 +1,195 @@
+"""What was acknowledged stays: after a kill, after power loss, and never silently damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from neardup import Index
+from neardup.errors import FormatError, InputError, NeardupError, OutputError, UsageError
+
+ADD = """
+import sys
+from neardup import Index
+with Index(sys.argv[1], sync=sys.argv[3]) as index:
+    for at in range(int(sys.argv[2]), int(sys.argv[2]) + 100000):
+        index.add(" ".join(f"w{at}x{word}" for word in range(12)), id=str(at))
+        print(at, flush=True)
+"""
+
+
+def texts(count: int, start: int = 0) -> list[dict[str, str]]:
+    return [
+        {"id": str(at), "text": " ".join(f"w{at}x{word}" for word in range(12))} for at in range(start, start + count)
+    ]
+
+
+def test_a_kill_loses_nothing_acknowledged(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    Index.create(folder, "combined")
+    acknowledged: set[str] = set()
+    for kills in range(20):
+        command = [sys.executable, "-c", ADD, str(folder), str(kills * 100_000), "system"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as adding:
+            assert adding.stdout is not None
+            # Killed after a different number of pages each time, in the midst of the next ones.
+            for _, line in zip(range(1 + 7 * kills), adding.stdout, strict=False):
+                acknowledged.add(line.strip())
+            adding.send_signal(signal.SIGKILL)
+            acknowledged.update(line.strip() for line in adding.stdout if line.endswith("\n"))
+    with Index(folder) as index:
+        assert acknowledged <= set(index.ids())
+        assert len(acknowledged) > 1000
+        assert index.verify().sound
+
+
+@pytest.mark.parametrize("sync", ["commit", "system"])
+def test_power_loss(tmp_path: Path, sync: str) -> None:
+    """The writes of a process are recorded (strace), and the folder is rebuilt with only what was synced by some
+    moment, as a disk whose cache is lost would have it: what was acknowledged by then must be there with ``commit``.
+    With ``system`` the same cut loses pages, so the test would notice a policy that does nothing.
+    """
+    from power import Recorded, can_trace
+
+    if not can_trace():
+        pytest.skip("strace cannot trace here")
+    folder = tmp_path / "index"
+    Index.create(folder, "combined")
+    recorded = Recorded.of([sys.executable, "-c", ADD.replace("100000", "40"), str(folder), "0", sync], folder)
+    lost = 0
+    for cut in recorded.moments(6):
+        rebuilt = tmp_path / f"cut-{cut}"
+        recorded.rebuild(rebuilt, cut)
+        acknowledged = recorded.acknowledged(cut)
+        with Index(rebuilt) as index:
+            there = set(index.ids())
+            assert index.verify().sound
+        lost += len(acknowledged - there)
+        if sync == "commit":
+            assert acknowledged <= there, f"cut at {cut}"
+    assert (lost == 0) == (sync == "commit")
+
+
+def test_a_second_writer_hears_why(tmp_path: Path) -> None:
+    Index.create(tmp_path / "index", "combined")
+    with Index(tmp_path / "index"):
+        with pytest.raises(InputError, match="open elsewhere"):
+            Index(tmp_path / "index")
+        done = subprocess.run(
+            [sys.executable, "-m", "neardup", "index", "stats", tmp_path / "index"], capture_output=True, text=True
+        )
+        assert done.returncode == 1
+        assert "open elsewhere" in done.stderr
+        assert "Traceback" not in done.stderr
+    with Index(tmp_path / "index") as index:
+        assert index.stats().pages == 0
+
+
+def test_readers_do_not_wait_for_the_writer(tmp_path: Path) -> None:
+    import threading
+
+    Index.create(tmp_path / "index", "combined")
+    with Index(tmp_path / "index", sync="system") as index:
+        index.add_many(texts(100))
+        writing = threading.Thread(target=lambda: index.add_many(texts(20_000, 1000)))
+        writing.start()
+        asked = 0
+        while writing.is_alive():
+            # A commit is seen whole or not at all.
+            assert index.stats().pages in (100, 20_100)
+            assert len(index.query_many(texts(3))) == 3
+            asked += 1
+        writing.join()
+        assert asked > 2
+        assert index.stats().pages == 20_100
+
+
+def test_a_backup_is_an_index(tmp_path: Path) -> None:
+    Index.create(tmp_path / "index", "combined")
+    with Index(tmp_path / "index", sync="system") as index:
+        index.add_many(texts(500))
+        index.backup(tmp_path / "copy")
+        index.add_many(texts(10, 1000))
+        with pytest.raises(OutputError, match="exists already"):
+            index.backup(tmp_path / "copy")
+    with Index(tmp_path / "copy") as copy:
+        assert copy.ids() == [page["id"] for page in texts(500)]
+        assert copy.verify().sound
+        assert copy.add("w3x0 " * 20, id="more") is not None
+
+
+def test_damage_is_noticed(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    Index.create(folder, "combined")
+    with Index(folder, sync="system") as index:
+        index.add_many(texts(3000))
+        index.compact()
+    tables = sorted((path for path in folder.rglob("*") if path.is_file()), key=lambda path: -path.stat().st_size)
+    tables = [path for path in tables if "tables" in path.parts and not path.name.endswith(".jnl")][:4]
+    assert tables
+    for path in tables:
+        whole = path.read_bytes()
+        if len(whole) < 4000:
+            continue
+        path.write_bytes(whole[:2000] + bytes([whole[2000] ^ 0x10]) + whole[2001:])
+        # Opened or not, it does not go unnoticed, and nothing but an error of ours is raised.
+        with pytest.raises(NeardupError), Index(folder) as index:  # noqa: PT012
+            found = index.verify()
+            if not found.sound:
+                raise FormatError(found.complaints[0])
+        path.write_bytes(whole)
+    with Index(folder) as index:
+        assert index.verify().sound
+
+
+def test_versions_are_looked_at_first(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    Index.create(folder, "combined")
+    about = json.loads((folder / "index.json").read_text())
+    for name in ("index", "format"):
+        (folder / "index.json").write_text(json.dumps(about | {name: 99}))
+        with pytest.raises(FormatError, match="format 99"):
+            Index(folder)
+    (folder / "index.json").write_text(json.dumps(about | {"most": 7}))
+    with pytest.raises(FormatError, match="damaged"):
+        Index(folder)
+    (folder / "index.json").write_text("{")
+    with pytest.raises(FormatError, match="damaged"):
+        Index(folder)
+
+
+def test_wrong_calls_are_told(tmp_path: Path) -> None:
+    Index.create(tmp_path / "index", "combined")
+    with pytest.raises(OutputError, match="not empty"):
+        Index.create(tmp_path / "index")
+    with pytest.raises(UsageError, match="needs statistics"):
+        Index.create(tmp_path / "other", "spex")
+    assert not (tmp_path / "other").exists()
+    with pytest.raises(UsageError, match="sync policy"):
+        Index(tmp_path / "index", sync="never")  # type: ignore[arg-type]
+    with Index(tmp_path / "index") as index:
+        with pytest.raises(UsageError, match="no date"):
+            index.expire("soon")
+        with pytest.raises(InputError, match="tokens must be"):
+            index.add({"tokens": [-1]})
+        with pytest.raises(InputError, match="neither text"):
+            index.add(7)  # type: ignore[arg-type]
+        assert index.add_many([]) == []
+    with pytest.raises(UsageError, match="closed"):
+        index.stats()
+
+
+def test_a_commit_within_a_second(tmp_path: Path) -> None:
+    Index.create(tmp_path / "index", "combined")
+    with Index(tmp_path / "index", sync="second") as index:
+        index.add_many(texts(10))
+        time.sleep(1.2)
+        assert len(index.ids()) == 10
+    assert os.path.isdir(tmp_path / "index")
