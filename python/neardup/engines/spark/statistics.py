@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines import first_pass
+from neardup.engines.first_pass import counted_things
 from neardup.engines.layout import Layout, computed
 from neardup.engines.packed import bytes_to_lists
 from neardup.engines.spark.reading import Batches, arrow_schema, fitted
@@ -29,7 +29,7 @@ def count(pages: DataFrame, first: DataFrame, layout: Layout) -> CollectionStati
     step: StatisticsRound | CollectionStatistics = start_statistics(
         layout.detector.counted(),
         tokens=tokens,
-        hash=first_pass.counted_things(layout.detector, layout.settings.reading),
+        hash=counted_things(layout.detector, layout.settings.reading),
     )
     if blocks:
         # Of the pages of a site with the same title the first, as in the local engine.
