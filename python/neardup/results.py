@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -72,36 +72,6 @@ class Result:
     def removed(self) -> pa.Table:
         """The pages that go, each with the page kept instead."""
         return self.pages.filter(pc.invert(self.pages.column("kept")))
-
-
-def fetch_pages(folder: str | os.PathLike[str], ids: Sequence[str]) -> pa.RecordBatch:
-    """The pages with these ids, read again from the inputs of a result folder, in the order asked for."""
-    result = open_result(folder)
-    rows = [_row_of(result, name) for name in ids]
-    opened = Opened(**(result.report["input"] | {"fields": Fields(**result.report["input"]["fields"])}))
-    if not opened.paths or "-" in opened.paths:
-        raise InputError("the input of this run cannot be read again", where=str(folder), hint="compare files instead")
-    found: dict[int, pa.RecordBatch] = {}
-    with opened.source() as source:
-        before = 0
-        for chunk in source.chunks():
-            pages = chunk.load().pages
-            for row in rows:
-                if before <= row < before + pages.num_rows:
-                    found[row] = pages.slice(row - before, 1)
-            before += pages.num_rows
-            if len(found) == len(set(rows)):
-                return pa.concat_batches([found[row] for row in rows])
-    raise InputError("the inputs have changed since the run: pages are missing", where=", ".join(opened.paths))
-
-
-def _row_of(result: Result, name: str) -> int:
-    row = pc.index(result.pages.column("id"), name).as_py()
-    if row < 0:
-        row = pc.index(result.pages.column("url"), name).as_py()
-    if row < 0:
-        raise InputError(f"no page has the id or URL {name!r}", where=str(result.folder))
-    return int(row)
 
 
 def open_result(folder: str | os.PathLike[str]) -> Result:

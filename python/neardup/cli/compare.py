@@ -65,7 +65,7 @@ def command(
         raise click.UsageError("standard input holds one page, not two")
     settings = Settings(reading=reading_of(options), statistics=statistics)
     if folder is not None:
-        from neardup.results import fetch_pages
+        from neardup.report.run_pages import fetch_pages
 
         found = compare_batch(fetch_pages(folder, [a, b]), settings=settings, judges=judges)
     else:

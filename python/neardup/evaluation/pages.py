@@ -58,14 +58,7 @@ def figure(drawn: Plot) -> Html:
             np.unique(np.linspace(0, max(0, len(line.x) - 1), _LISTED).round().astype(int)).tolist() if line.x else []
         )
         rows += [(line.name or drawn.y, number(_short(line.x[at])), number(_short(line.y[at]))) for at in steps]
-    made = plot(drawn.title, spec, ["line", drawn.x, drawn.y], rows)
-    names = [line.name for line in drawn.lines if line.name]
-    return html([made, legend(names)]) if len(names) > 1 else made
-
-
-def legend(names: list[str]) -> Html:
-    """The names of lines, in their order and colours."""
-    return paragraph("Lines, in the order of their colours: ", ", ".join(names), ".", note=True)
+    return plot(drawn.title, spec, ["line", drawn.x, drawn.y], rows)
 
 
 def _short(value: float) -> float:
@@ -166,7 +159,8 @@ def exact_page(report: dict[str, Any], pairs: pa.Table) -> HtmlPage:
 def _interval(told: dict[str, float | None]) -> str:
     if told["estimate"] is None:
         return "–"
-    return f"{told['estimate']:.3f} ({number(told['low'])}–{number(told['high'])})"
+    ends = "–".join("?" if told[end] is None else f"{told[end]:.3f}" for end in ("low", "high"))
+    return f"{told['estimate']:.3f} ({ends})"
 
 
 def _footer() -> Html:

@@ -69,9 +69,8 @@ class Findings:
         self._shown: dict[str, list[ShownCluster]] = {}
         for one in [*self.largest, *self.doubtful]:
             self._shown.setdefault(one.cluster["cluster"], []).append(one)
-        self._names = pa.array(self._shown, pa.string())
-        #: By row of a shown cluster's page: the cluster.
-        self._rows: dict[int, str] = {}
+        #: For each page the place of its cluster among those shown, from 1; 0 where it is not shown.
+        self._mark = np.zeros(self.pages, np.int8)
         #: Rows of ``pages.parquet`` for the pages the report looks at.
         self.records: dict[int, dict[str, Any]] = {}
 
@@ -80,9 +79,8 @@ class Findings:
         firsts, sizes = np.unique(cluster, return_counts=True)
         # Both are in the order of first pages.
         first_of = dict(zip(self.clusters.column("cluster").to_pylist(), firsts[sizes > 1].tolist(), strict=True))
-        name_of = {first_of[name]: name for name in self._shown}
-        for row in np.flatnonzero(np.isin(cluster, list(name_of))).tolist():
-            self._rows[row] = name_of[int(cluster[row])]
+        for number, name in enumerate(self._shown, 1):
+            self._mark[cluster == first_of[name]] = number
 
     def add_pages(self, group: pa.Table) -> None:
         """A group of rows of ``pages.parquet``."""
@@ -101,17 +99,22 @@ class Findings:
                     held = self.sites.setdefault(site, [0, 0])
                     held[0] += count
                     held[1] += gone
-        if len(self._names):
-            for page in group.filter(pc.is_in(group.column("cluster"), self._names)).to_pylist():
-                self._rows[page["row"]] = page["cluster"]
-                for one in self._shown[page["cluster"]]:
-                    if len(one.members) < MEMBERS:
-                        one.members.append(page)
-                        self.records[page["row"]] = page
         first = group.column("row")[0].as_py() if group.num_rows else 0
+        self._take_members(group, first)
         wanted = [row for row in self.looked_at() if first <= row < first + group.num_rows]
         for page in group.take(pa.array([row - first for row in sorted(wanted)], pa.int64())).to_pylist():
             self.records[page["row"]] = page
+
+    def _take_members(self, group: pa.Table, first: int) -> None:
+        """Of each shown cluster its first pages; a cluster may have very many."""
+        for number, (name, shown) in enumerate(self._shown.items(), 1):
+            inside = np.flatnonzero(pc.equal(group.column("cluster"), name).to_numpy(zero_copy_only=False))
+            self._mark[first + inside] = number
+            missing = MEMBERS - len(shown[0].members)
+            for page in group.take(pa.array(inside[:missing], pa.int64())).to_pylist() if missing > 0 else []:
+                self.records[page["row"]] = page
+                for one in shown:
+                    one.members.append(page)
 
     def add_pairs(self, group: pa.Table) -> None:
         """A group of rows of ``pairs.parquet``."""
@@ -133,8 +136,7 @@ class Findings:
         for ends in (a, b):
             np.add.at(self._degrees, ends, 1)
         self._keep_sample(group, a, b)
-        if self._rows:
-            self._keep_weakest(group, a, score)
+        self._keep_weakest(group, a, score)
 
     def _count(self, label: str, values: npt.NDArray[Any]) -> None:
         found, counts = np.unique(values, return_counts=True)
@@ -151,18 +153,15 @@ class Findings:
         self._sample = both.take(pc.sort_indices(both, [("order", "ascending"), ("row_a", "ascending")])[:SAMPLE])
 
     def _keep_weakest(self, group: pa.Table, a: npt.NDArray[np.int64], score: npt.NDArray[np.float64]) -> None:
-        rows = np.fromiter(self._rows, np.int64, len(self._rows))
-        inside = np.flatnonzero(np.isin(a, rows))
-        # The lowest scores suffice: a cluster's weakest pair in this group is the first of its pairs among them.
-        order = inside[np.argsort(score[inside], kind="stable")]
-        for name in self._shown:
-            of_cluster = next((at for at in order.tolist() if self._rows[int(a[at])] == name), None)
-            if of_cluster is None:
+        marks = self._mark[a]
+        for number, shown in enumerate(self._shown.values(), 1):
+            inside = np.flatnonzero(marks == number)
+            if not len(inside):
                 continue
-            pair = group.slice(of_cluster, 1).to_pylist()[0]
-            for one in self._shown[name]:
-                if one.weakest is None or pair["score"] < one.weakest["score"]:
-                    one.weakest = pair
+            lowest = int(inside[np.argmin(score[inside])])
+            for one in shown:
+                if one.weakest is None or score[lowest] < one.weakest["score"]:
+                    one.weakest = group.slice(lowest, 1).to_pylist()[0]
 
     @property
     def sample(self) -> list[dict[str, Any]]:

@@ -30,6 +30,8 @@ from neardup.sinks import replacing
 
 #: What a browser would not show but obey: turns of the direction of writing, and control characters.
 _UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+#: Of lines in one plot; ``assets/page.js`` and ``page.css`` have as many.
+COLOURS, STROKES = 6, 4
 _VOID: Final = frozenset({"br", "hr", "img", "meta", "link", "input"})
 #: What Observable Plot puts into each drawing; the policy must know it.
 _PLOT_STYLE: Final = """:where(.neardup-plot) {
@@ -208,9 +210,21 @@ def plot(title: str, spec: Mapping[str, Any], columns: Sequence[str], rows: Iter
         "figure",
         element("figcaption", title),
         element("div", class_="plot", data_plot=name, aria_label=label),
+        _key([series["name"] for series in spec["series"]]) if spec["kind"] == "lines" else None,
         element("script", Html(data), type="application/json", id=name),
         folded("as a table", table(columns, rows, caption=title)),
     )
+
+
+def _key(names: Sequence[str]) -> Html | None:
+    """The names of lines beside their colours and strokes, as ``assets/page.js`` gives them."""
+    if len(names) < 2:
+        return None
+    entries = [
+        element("li", name, class_=f"colour-{at % COLOURS} stroke-{at // COLOURS % STROKES}")
+        for at, name in enumerate(names)
+    ]
+    return element("ul", *entries, class_="key")
 
 
 def plots(*drawn: Content) -> Html:

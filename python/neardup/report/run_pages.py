@@ -141,6 +141,22 @@ def texts_from(source: Inputs, records: Sequence[dict[str, Any]], *, patient: bo
     return found
 
 
+def fetch_pages(run: str | os.PathLike[str] | Result, names: Sequence[str | int]) -> pa.RecordBatch:
+    """The pages of a run named by id, URL or row, read again, in the order asked for.
+
+    >>> import pathlib, tempfile
+    >>> from neardup import dedup
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("one page of some words and no other page")
+    >>> _ = dedup(folder / "a.txt", folder / "out")
+    >>> fetch_pages(folder / "out", ["row 0"])["content"].to_pylist()
+    [b'one page of some words and no other page']
+    """
+    pages = RunPages(run)
+    found = pages.texts(pages.at([pages.row_of(name) for name in names]))
+    return together([page for page in found if page is not None])
+
+
 def together(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Batches of pages as one.
 
