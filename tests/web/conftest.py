@@ -20,6 +20,9 @@ from neardup.evaluation.judging import Judging
 from neardup.evaluation.judging_sample import draw_pairs
 from neardup.testing import Web
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+from browser import find_chromium
+
 #: What a page under study may try: to run, to fetch, to leave, to speak for us.
 HOSTILE = """<!doctype html><html><head>
 <title>&lt;script&gt;window.owned=1&lt;/script&gt; hostile "quoted"</title>
@@ -107,7 +110,9 @@ def trap() -> Iterator[Trap]:
 def browser(trap: Trap) -> Iterator[Any]:
     """An installed Chromium, which finds the trap where evil.example should be."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = next((p for p in ("/usr/bin/chromium", "/usr/bin/chromium-browser") if Path(p).exists()), None)
+    path = find_chromium()
+    if path is None:
+        pytest.skip("no Chromium is installed")
     # Root, as in a container, has no sandbox to run it in.
     arguments = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with playwright.sync_playwright() as started:

@@ -61,6 +61,9 @@ def test_from_the_overview_to_a_cluster_to_a_pair(watched: Watched, run_folder: 
     page.locator("#rows li.row a").first.click()
     page.wait_for_selector(".members")
     assert page.inner_text("h1").startswith(f"{sizes[0]} pages")
+    with page.expect_navigation():
+        page.click("text=Exact similarity of all")
+    assert page.locator(".matrix td.snone").count() == 0, "all pairs are known"
     page.locator(".matrix td:not(.self) a").first.click()
     page.wait_for_selector(".pair")
     assert page.inner_text("h1") != "Two pages"

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from neardup import _native
 from neardup.engines.outcome import REASONS
-from neardup.errors import InputError, UsageError
+from neardup.errors import InputError, NeardupError, UsageError
+from neardup.fingerprints import ShingleSet
 from neardup.graph.cut import Cut
+from neardup.text import Reading, read
 from neardup.web.listing import SORTS, STATES, Query
 from neardup.web.run import OpenRun
 from neardup.web.workspace import Workspace
@@ -22,6 +25,8 @@ BLOCK: Final = 50
 MEMBERS: Final = 100
 MATRIX: Final = 32
 _SHADES: Final = 6
+#: Tokens in a shingle of the exact similarity.
+SHINGLE: Final = 5
 
 
 def _start(request: Request) -> int:
@@ -152,6 +157,12 @@ def cluster(request: Request) -> Response:
     instead, counts = np.unique(cut.instead[members], return_counts=True)
     representative = int(instead[np.argmax(counts)])
     at = int(np.searchsorted(cut.first, first))
+    similarities, problem = None, None
+    if "exact" in request.query_params:
+        try:
+            similarities = _exact(space, sets[:MATRIX])
+        except NeardupError as error:
+            problem = str(error)
     chosen = decided.representatives.get(first)
     return space.html(
         "cluster.html",
@@ -178,7 +189,9 @@ def cluster(request: Request) -> Response:
         members=_members(run, cut, members, representative, start),
         start=start,
         block=MEMBERS,
-        matrix=_matrix(run, cut, sets, pairs),
+        matrix=_matrix(run, sets, _scores_between(cut, sets[:MATRIX], pairs) if similarities is None else similarities),
+        exact=similarities is not None,
+        problem=problem,
         complete=run.shape.complete,
     )
 
@@ -213,18 +226,33 @@ def _scores_with(cut: Cut, first: int) -> dict[int, float]:
     return dict(zip(others, np.concatenate([shape.score[as_a], shape.score[as_b]]).tolist(), strict=True))
 
 
-def _matrix(run: OpenRun, cut: Cut, sets: Any, pairs: Any) -> list[dict[str, Any]]:
-    """Scores between identity sets, the first ``MATRIX`` of them."""
+def _scores_between(cut: Cut, sets: Any, pairs: Any) -> Any:
+    """The scores of accepted pairs between identity sets; nothing where a pair was not accepted."""
+    shape = cut.shape
+    values = np.full((len(sets), len(sets)), np.nan)
+    a, b = (np.searchsorted(sets, side[pairs]) for side in (shape.a, shape.b))
+    shown = (a < len(sets)) & (b < len(sets))
+    values[a[shown], b[shown]] = values[b[shown], a[shown]] = shape.score[pairs][shown]
+    return values
+
+
+def _exact(space: Workspace, sets: Any) -> Any:
+    """The Jaccard similarities of the pages themselves, read again."""
+    pages = space.contents.pages(sets.tolist())
+    shingles = ShingleSet(SHINGLE).compute(read(pages, Reading(**space.run.report["settings"]["reading"])).tokens)
+    a, b = np.triu_indices(len(sets), 1)
+    values = np.ones((len(sets), len(sets)))
+    values[a, b] = values[b, a] = _native.jaccard(shingles, a.astype(np.uint32), b.astype(np.uint32))
+    return values
+
+
+def _matrix(run: OpenRun, sets: Any, values: Any) -> list[dict[str, Any]]:
+    """The first ``MATRIX`` identity sets, each with its similarity to the others."""
     shown = sets[:MATRIX]
     if len(shown) < 2:
         return []
-    shape = cut.shape
-    place = {int(row): at for at, row in enumerate(shown)}
-    values = np.full((len(shown), len(shown)), np.nan)
-    for a, b, score in zip(shape.a[pairs].tolist(), shape.b[pairs].tolist(), shape.score[pairs].tolist(), strict=True):
-        if a in place and b in place:
-            values[place[a], place[b]] = values[place[b], place[a]] = score
-    floor = run.shape.floor
+    # The palest shade is the lowest value there is.
+    floor = float(np.nanmin(values)) if not np.isnan(values).all() else 0.0
     names = run.rows(shown, ["url", "title", "id"])
     rows = []
     for at, page in enumerate(names):
@@ -241,5 +269,5 @@ def _cell(row: int, score: float, floor: float) -> dict[str, Any]:
         "row": row,
         "shade": shade,
         "short": f"{score:.3f}"[1:] if score < 1 else "1",
-        "words": f"score {score:.4f}",
+        "words": f"{score:.4f}",
     }

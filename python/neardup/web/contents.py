@@ -1,8 +1,8 @@
 """Pages under study, made harmless: as plain text, or as a document that can neither run nor fetch anything.
 
 A page is shown as text, or in a frame without scripts, network, forms or origin (``guard.HOSTILE_POLICY``, and the
-frame's own sandbox). Elements that browsers follow before any policy is asked (links that name servers to prepare for,
-refreshes, bases) are given names that mean nothing.
+frame's own sandbox); scripts stay where they are and do not run. Elements that browsers follow before any policy is
+asked (links that name servers to prepare for, refreshes, bases) are given names that mean nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HELD: Final = 64
 #: Characters of a page that are shown; beyond, a page is cut.
 MOST_SHOWN: Final = 400_000
 _FOLLOWED: Final = re.compile(
-    r"(?i)<(/?)(?=(?:link|meta|base|i?frame|frameset|object|embed|applet|portal|fencedframe|script|noscript|form)\b)"
+    r"(?i)<(/?)(?=(?:link|meta|base|i?frame|frameset|object|embed|applet|portal|fencedframe|form)\b)"
 )
 # Neither "<" nor ">" is part of what is looked at: a tag that is never closed must not cost the rest of the page.
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*>|<!--[^<>]*-->|<![^<>]*>")
@@ -86,7 +86,7 @@ def decoded(page: pa.RecordBatch) -> str:
 
 
 def harmless(content: str) -> str:
-    """HTML in which everything that a browser follows or runs by itself has a name that means nothing.
+    """HTML in which everything that a browser follows by itself has a name that means nothing.
 
     >>> harmless('<LINK rel=preconnect href=//evil.example><p>text')
     '<x-LINK rel=preconnect href=//evil.example><p>text'

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from neardup.errors import NeardupError, UsageError
+from neardup.errors import UsageError
 from neardup.web.application import application, open_workspace, require_ui
 
 #: Tried first, so that an address can be kept; another is taken where it is in use.
@@ -82,21 +82,9 @@ def serve(
         server = uvicorn.Server(config)
         told(f"{folder} is at {address}  (Ctrl-C ends it)")
         # The numbers of a large run take a moment; they are read while the browser starts.
-        threading.Thread(target=_warm, args=(space,), daemon=True).start()
+        threading.Thread(target=space.warm, daemon=True).start()
         if open_browser:
             threading.Timer(0.3, webbrowser.open, [address]).start()
         server.run(sockets=[listening])
     finally:
         space.close()
-
-
-def _warm(space: object) -> None:
-    from neardup.web.workspace import Workspace
-
-    assert isinstance(space, Workspace)
-    try:
-        run = space.run
-        _ = run.cut(run.shape.floor).kept, run.reasons, run.site_names, run.steps
-    except NeardupError:
-        # Whoever asks first is told.
-        return

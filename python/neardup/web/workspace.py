@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from neardup.errors import NeardupError
 from neardup.evaluation.judging import Judging
 from neardup.web.contents import Contents
 from neardup.web.explaining import Explaining
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from starlette.responses import HTMLResponse
 
 HERE: Final = Path(__file__).parent
+#: The names of so many pages are read before anybody asks for an explanation; of more only then.
+_EXPLAINED_AHEAD: Final = 200_000
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,18 @@ class Workspace:
             "here": here,
         }
         return HTMLResponse(self.templates.get_template(template).render(shared | context), status)
+
+    def warm(self) -> None:
+        """Reads ahead what the first views need, so that whoever asks for them does not wait."""
+        try:
+            run = self.run
+            cut = run.cut()
+            _ = cut.cohesion, cut.sites, cut.kept_count, run.reasons, run.site_names, run.steps
+            if len(cut.first) and run.counts["pages"] <= _EXPLAINED_AHEAD:
+                self.explaining.pair(*cut.members(int(cut.first[0]))[:2].tolist())
+        except NeardupError:
+            # Whoever asks first is told.
+            return
 
     def close(self) -> None:
         """Lets go of all files."""
