@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from brute_force import token_lists
 from neardup.detectors import detectors, parse
 from neardup.errors import FormatError, NeardupError, UsageError
-from neardup.fingerprints import ChunkIndex, OfTerms, Statistical, collect_statistics
+from neardup.fingerprints import ChunkIndex, OfPages, OfTerms, Statistical, collect_statistics
 from neardup.sources.memory import texts
 from neardup.text import read, term_lists
 
@@ -52,7 +52,9 @@ def test_every_method_goes_in(name: str, web_pages: list[dict[str, Any]]) -> Non
     kind: Any = parse(name).rules()[0].keys.fingerprint
     if isinstance(kind, Statistical):
         kind = kind.given(collect_statistics([tokens], [kind.counted]))
-    values = kind.compute(term_lists(batch) if isinstance(kind, OfTerms) else tokens)
+    values = kind.compute(
+        term_lists(batch) if isinstance(kind, OfTerms) else batch if isinstance(kind, OfPages) else tokens
+    )
     index = ChunkIndex.build([values])
     sets = [set(row) for row in (values.to_pylist() if isinstance(values, pa.Array) else values.tolist())]
     found = index.query(values)
