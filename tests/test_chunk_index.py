@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from brute_force import token_lists
 from neardup import _native
 from neardup.detectors import detectors, parse
+from neardup.engines.fingerprinting import Given
 from neardup.errors import FormatError, NeardupError, UsageError
-from neardup.fingerprints import ChunkIndex, OfContent, OfTerms, Statistical, collect_statistics
+from neardup.fingerprints import ChunkIndex, OfContent, Statistical, collect_statistics
 from neardup.sources.memory import texts
-from neardup.text import content_streams, read, term_lists
 
 numbers = st.lists(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 20), max_size=15), max_size=9)
 
@@ -49,14 +49,12 @@ def test_a_query_finds_what_looking_at_every_page_finds(
 @pytest.mark.parametrize("name", sorted(set(detectors()) - {"exact"}))
 def test_every_method_goes_in(name: str, web_pages: list[dict[str, Any]]) -> None:
     (batch,) = texts(web_pages[:60]).batches
-    tokens = read(batch).tokens
+    given_pages = Given(batch)
     kind: Any = parse(name).rules()[0].keys.fingerprint
-    streams = content_streams(batch)
     if isinstance(kind, Statistical):
-        counted = _native.stream_blocks(streams) if isinstance(kind, OfContent) else tokens
+        counted = _native.stream_blocks(given_pages.streams(kind)) if isinstance(kind, OfContent) else given_pages.tokens
         kind = kind.given(collect_statistics([counted], [kind.counted]))
-    lists = term_lists(batch) if isinstance(kind, OfTerms) else streams if isinstance(kind, OfContent) else tokens
-    values = kind.compute(lists)
+    values = kind.compute(given_pages.to(kind))
     index = ChunkIndex.build([values])
     sets = [set(row) for row in (values.to_pylist() if isinstance(values, pa.Array) else values.tolist())]
     found = index.query(values)

@@ -136,6 +136,14 @@ PARAMETERS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
         | dict.fromkeys(("structure", "site", "noise", "title"), st.booleans())
     ),
     "weighted-minhash": counted(n=some, weights=st.sampled_from(["tf", "tf-idf"])),
+    "shingle-paragraphs": st.fixed_dictionaries(
+        {
+            "share": st.floats(0.01, 1),
+            "sentence": st.integers(1, 300),
+            "sentences": st.integers(1, 9),
+            "longer_than": st.integers(0, 900),
+        }
+    ),
     "winnowing": selected("n", "w"),
     "word-breakpoints": selected("n", "m"),
     "word-chunks": selected("n"),

@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -15,10 +16,13 @@ from neardup.comparison import compare
 from neardup.detectors import parse
 from neardup.engines import Settings
 from neardup.errors import SpecError
+from neardup.evaluation.scoring import PagePairs
 from neardup.fingerprints import ShingleParagraphs
 from neardup.job import dedup, find_duplicates
+from neardup.report.verdicts import verdict_of
 from neardup.sources.memory import texts
 from neardup.testing import Web
+from neardup.text import read
 
 SPECS = ["shingle-paragraphs", *(f"shingle-paragraphs(share={share})" for share in (0.9, 0.7, 0.5, 0.25))]
 SPECS += ["shingle-paragraphs(share=0.6,sentence=40,sentences=1,longer_than=0)"]
@@ -74,6 +78,21 @@ def test_the_score_is_the_share_of_the_larger() -> None:
     }
     turned = " ".join(sentences[3:12] + sentences[:3])
     assert find_duplicates([page, turned], detector="shingle-paragraphs").pairs.num_rows == 1
+
+
+def test_pairs_are_scored_and_explained_as_a_run_decides() -> None:
+    sentences = [f"Sentence number {number} says nothing that another one says." for number in range(18)]
+    pages = texts([" ".join(sentences[:12]), " ".join(sentences), " ".join(sentences[9:])])
+    detector = parse("shingle-paragraphs(share=0.5)")
+    asked = PagePairs.of(lambda: pages, lambda _: (np.array([0, 0]), np.array([1, 2])))
+    assert asked.score(detector).accepted.tolist() == [True, False]
+    both = pages.batches[0].slice(0, 2)
+    tokens = read(both).tokens
+    told = verdict_of(detector, both, tokens, same_site=False, identical=False, min_tokens=8)
+    assert told is not None
+    assert told.accepted
+    assert told.rules[0].value == pytest.approx(4 / 6)
+    assert told.rules[0].measure == "share of the larger page's paragraphs"
 
 
 def test_visible_text_counts_and_case_and_markup_of_white_space() -> None:

@@ -234,7 +234,8 @@ def estimates(clustering: Clustering, like: Sequence[Mapping[str, Any]] = ()) ->
         chances = dict(zip(whats, by_chance(sizes, pages, compared), strict=True))
         for what, values in whats.items():
             ways = {"by chance": chances[what]}
-            if like:
+            # After all steps nothing is left that another collection could tell.
+            if like and step < plan.steps:
                 own = Growth([(at + 1) / plan.steps for at in range(step)], values[:step])
                 others = [Growth(other["share"], other[what]) for other in like]
                 ways["by another collection's growth"] = by_growth(own, others, sizes, pages, compared, what)
