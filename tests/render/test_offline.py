@@ -40,7 +40,7 @@ def browser() -> str:
 
 @pytest.fixture(scope="module")
 def made() -> SearchWeb:
-    return search_web(seed=6, queries=4, languages=["en", "ja"], restless=0.04)
+    return search_web(seed=6, queries=3, languages=["en", "ja"], restless=0.04)
 
 
 @pytest.fixture(scope="module")

@@ -51,9 +51,10 @@ class Lines:
 
     def _done(self) -> str:
         seconds = max(time.monotonic() - self.started, 1e-3)
+        rate = self.pages / seconds
         return (
             f"{self.pages:,} pages, {self.nbytes / 1e6:,.1f} MB, "
-            f"{self.pages / seconds:,.0f} pages/s, {self.nbytes / 1e6 / seconds:,.1f} MB/s"
+            f"{rate:,.{0 if rate >= 10 else 1}f} pages/s, {self.nbytes / 1e6 / seconds:,.1f} MB/s"
         )
 
     def _say(self, text: str) -> None:
@@ -98,7 +99,7 @@ class Bars:
         self._bar: Any = None
 
     def begin(self, stage: str, total_bytes: int | None = None) -> None:
-        self._reads = stage == "reading"
+        self._reads = stage in ("reading", "rendering")
         columns = self._columns if self._reads else self._short
         self._bar = self._make(*columns, console=self._console)
         self._pages = self._nbytes = 0

@@ -18,6 +18,7 @@ from neardup.render.gateway import Gateway
 from neardup.render.graft import TooLarge, whole_page
 from neardup.render.policy import Policy, Refused
 from neardup.render.settings import Job, Limits, Rendered
+from neardup.render.watching import STATE, WATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,45 +41,6 @@ _CLOSING: Final = 5.0
 _MOMENT: Final = 0.5
 #: Redirects within an archive that are followed for a script or for data.
 _HOPS: Final = 5
-
-#: Counts timers that were set by the page and not by other timers' timers, and takes away a way round the proxy.
-_WATCH: Final = """(() => {
-  const set = window.setTimeout, clear = window.clearTimeout, waiting = new Map();
-  let depth = 0;
-  window.setTimeout = function (call, delay, ...rest) {
-    const own = depth + 1;
-    const run = typeof call !== "function" ? call : function (...given) {
-      const before = depth;
-      depth = own;
-      try { return call.apply(this, given); } finally { depth = before; }
-    };
-    const number = set.call(window, run, delay, ...rest);
-    if (own <= 4) {
-      waiting.set(number, performance.now() + (Number(delay) || 0));
-      set.call(window, () => waiting.delete(number), (Number(delay) || 0) + 1);
-    }
-    return number;
-  };
-  window.clearTimeout = function (number) { waiting.delete(number); clear.call(window, number); };
-  Object.defineProperty(window, "__pending", {value: (within) => {
-    const limit = performance.now() + within;
-    let count = 0;
-    for (const end of waiting.values()) if (end <= limit) count++;
-    return count;
-  }});
-  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete window[name];
-})();"""
-
-#: Whether the document has loaded, how many timers end within the time left, and in how many seconds it refreshes.
-_STATE: Final = """(left) => {
-  let refresh = null;
-  for (const element of document.querySelectorAll("meta[http-equiv]")) {
-    if (element.httpEquiv.trim().toLowerCase() !== "refresh") continue;
-    const seconds = parseFloat(element.content);
-    if (!Number.isNaN(seconds) && (refresh === null || seconds < refresh)) refresh = seconds;
-  }
-  return [document.readyState, window.__pending ? window.__pending(1000 * left) : 0, refresh];
-}"""
 
 
 class Failed(Exception):
@@ -178,7 +140,7 @@ class Visit:
             user_agent=self.user_agent,
             proxy={"server": self.gateway.address, "bypass": "<-loopback>"},
         )
-        await context.add_init_script(_WATCH)
+        await context.add_init_script(WATCH)
         await context.route("**/*", self._route)
         await context.route_web_socket("**/*", lambda socket: socket.close())
         return context
@@ -255,7 +217,7 @@ class Visit:
                 loads, loaded, quiet, idle = self.loads, None, None, None
             left = self.limits.delay if loaded is None else max(0.0, self.limits.delay - (now - loaded))
             try:
-                state, timers, refresh = await page.evaluate(_STATE, left)
+                state, timers, refresh = await page.evaluate(STATE, left)
             except Error:
                 if page.is_closed():
                     raise
