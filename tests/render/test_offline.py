@@ -134,6 +134,17 @@ def test_redirects_and_missing_pages_of_an_archive(browser: str, tmp_path: Path)
     assert missing.failure == "not in the archive"
 
 
+def test_addresses_that_browsers_write_otherwise(browser: str, tmp_path: Path) -> None:
+    script = ("http://bücher.example/ä/ö.js?ü", "text/javascript", b"document.write('ran')")
+    archive = archive_of(tmp_path, script)
+    body = "<p>here</p><script src='http://bücher.example/ä/ö.js?ü'></script>".encode()
+    urls = ["http://alpha.example", "http://alpha.example/a b#top", "http://bücher.example/ä?q=ü"]
+    jobs = [Job(str(number), url, body, "text/html; charset=utf-8") for number, url in enumerate(urls)]
+    for result in render_pages(jobs, RenderSettings(LIMITS, sandbox=False, archives=[archive])):
+        assert words_of(result.html) == ["here", "ran"], (result.url, result.failure)
+        assert result.final_url is None
+
+
 def test_nothing_leaves_the_machine_by_any_way(browser: str, tmp_path: Path, ways_out: list[object]) -> None:
     with troubles() as server:
         own = server.address

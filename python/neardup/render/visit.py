@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
-from neardup.render.archive import Answer
+from neardup.render.archive import Answer, same_address
 from neardup.render.gateway import Gateway
 from neardup.render.graft import TooLarge, whole_page
 from neardup.render.policy import Policy, Refused
@@ -76,6 +76,7 @@ class Visit:
         self.requests = self.nbytes = self.loads = 0
         #: What was asked of the archive, with what it said; for the cache.
         self.asked: dict[str, bytes | None] = {}
+        self._own: str | None = None
         self._under_way: set[Request] = set()
         self._response: Response | None = None
         self._context: BrowserContext | None = None
@@ -121,7 +122,9 @@ class Visit:
         if nbytes > self.limits.nbytes:
             failure = f"more than {self.limits.nbytes:,} bytes were sent"
         status = self._response.status if self._response else None
-        final = self._response.url if self._response and self._response.url != self.job.url else None
+        final = self._response.url if self._response else None
+        if final is not None and same_address(final) == same_address(self.job.url):
+            final = None
         result = Rendered(
             self.job.id, self.job.url, "" if failure else html, status, final, max(0, self.loads - 1), self.requests,
             nbytes, round(time.monotonic() - started, 3), failure,
@@ -295,6 +298,8 @@ class Visit:
     async def _fulfil(self, route: Route, request: Request) -> None:
         """Answers from what is stored. Nothing is sent anywhere, whether there is an answer or not."""
         document = request.resource_type == "document"
+        if document and self._own is None:
+            self._own = request.url  # the page's address, as the browser writes it
         answer, url = self._stored(request.url, document), request.url
         for _ in range(_HOPS):
             if document or answer is None or answer.location is None:
@@ -321,7 +326,7 @@ class Visit:
 
     def _stored(self, url: str, document: bool) -> Answer | None:
         job = self.job
-        if document and job.content is not None and url == job.url:
+        if document and job.content is not None and url == self._own:
             return Answer(200, {"content-type": job.media_type}, job.content)
         answer = self.lookup(url) if self.lookup is not None else None
         self.asked[url] = None if answer is None else answer.body
