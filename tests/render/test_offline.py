@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import ipaddress
 import json
 import re
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from neardup.cli.main import application
@@ -232,6 +235,13 @@ def test_private_addresses_are_known(address: str) -> None:
         asyncio.run(Policy().address(address, 80))
 
 
+@given(st.integers(0, (1 << 32) - 1))
+def test_an_address_is_as_private_as_the_one_it_carries(number: int) -> None:
+    plain = str(ipaddress.IPv4Address(number))
+    for carrier in (0xFFFF << 32 | number, 0x64FF9B << 96 | number, 0x2002 << 112 | number << 80):
+        assert is_public(str(ipaddress.IPv6Address(carrier))) == is_public(plain)
+
+
 def test_public_addresses_are_not_refused() -> None:
     for address in ("8.8.8.8", "2001:4860:4860::8888", "64:ff9b::808:808", "2002:808:808::"):
         assert is_public(address)
@@ -256,7 +266,8 @@ def test_a_name_with_one_private_address_is_refused(monkeypatch: pytest.MonkeyPa
         (b"GET http://127.0.0.1:1/ HTTP/1.1\r\n\r\n", b"403 Refused"),
         (b"CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n", b"403 Refused"),
         (b"GET ftp://alpha.example/ HTTP/1.1\r\n\r\n", b"403 Refused"),
-        (b"GET http://[bad/ HTTP/1.1\r\n\r\n", b""),
+        (b"GET http://[bad/ HTTP/1.1\r\n\r\n", b"403 Refused"),
+        (b"CONNECT alpha.example:99999 HTTP/1.1\r\n\r\n", b"403 Refused"),
         (b"\r\n\r\n", b"403 Refused"),
         (b"x" * 400_000, b""),
     ],
