@@ -49,12 +49,12 @@ def test_a_query_finds_what_looking_at_every_page_finds(
 @pytest.mark.parametrize("name", sorted(set(detectors()) - {"exact"}))
 def test_every_method_goes_in(name: str, web_pages: list[dict[str, Any]]) -> None:
     (batch,) = texts(web_pages[:60]).batches
-    given_pages = Given(batch)
+    pages = Given(batch)
     kind: Any = parse(name).rules()[0].keys.fingerprint
     if isinstance(kind, Statistical):
-        counted = _native.stream_blocks(given_pages.streams(kind)) if isinstance(kind, OfContent) else given_pages.tokens
+        counted = _native.stream_blocks(pages.streams(kind)) if isinstance(kind, OfContent) else pages.tokens
         kind = kind.given(collect_statistics([counted], [kind.counted]))
-    values = kind.compute(given_pages.to(kind))
+    values = kind.compute(pages.to(kind))
     index = ChunkIndex.build([values])
     sets = [set(row) for row in (values.to_pylist() if isinstance(values, pa.Array) else values.tolist())]
     found = index.query(values)

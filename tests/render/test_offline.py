@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import ipaddress
 import json
 import re
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from neardup.cli.main import application
@@ -40,7 +43,7 @@ def browser() -> str:
 
 @pytest.fixture(scope="module")
 def made() -> SearchWeb:
-    return search_web(seed=6, queries=4, languages=["en", "ja"], restless=0.04)
+    return search_web(seed=6, queries=3, languages=["en", "ja"], restless=0.04)
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +137,17 @@ def test_redirects_and_missing_pages_of_an_archive(browser: str, tmp_path: Path)
     assert missing.failure == "not in the archive"
 
 
+def test_addresses_that_browsers_write_otherwise(browser: str, tmp_path: Path) -> None:
+    script = ("http://bücher.example/ä/ö.js?ü", "text/javascript", b"document.write('ran')")
+    archive = archive_of(tmp_path, script)
+    body = "<p>here</p><script src='http://bücher.example/ä/ö.js?ü'></script>".encode()
+    urls = ["http://alpha.example", "http://alpha.example/a b#top", "http://bücher.example/ä?q=ü"]
+    jobs = [Job(str(number), url, body, "text/html; charset=utf-8") for number, url in enumerate(urls)]
+    for result in render_pages(jobs, RenderSettings(LIMITS, sandbox=False, archives=[archive])):
+        assert words_of(result.html) == ["here", "ran"], (result.url, result.failure)
+        assert result.final_url is None
+
+
 def test_nothing_leaves_the_machine_by_any_way(browser: str, tmp_path: Path, ways_out: list[object]) -> None:
     with troubles() as server:
         own = server.address
@@ -221,6 +235,13 @@ def test_private_addresses_are_known(address: str) -> None:
         asyncio.run(Policy().address(address, 80))
 
 
+@given(st.integers(0, (1 << 32) - 1))
+def test_an_address_is_as_private_as_the_one_it_carries(number: int) -> None:
+    plain = str(ipaddress.IPv4Address(number))
+    for carrier in (0xFFFF << 32 | number, 0x64FF9B << 96 | number, 0x2002 << 112 | number << 80):
+        assert is_public(str(ipaddress.IPv6Address(carrier))) == is_public(plain)
+
+
 def test_public_addresses_are_not_refused() -> None:
     for address in ("8.8.8.8", "2001:4860:4860::8888", "64:ff9b::808:808", "2002:808:808::"):
         assert is_public(address)
@@ -245,7 +266,8 @@ def test_a_name_with_one_private_address_is_refused(monkeypatch: pytest.MonkeyPa
         (b"GET http://127.0.0.1:1/ HTTP/1.1\r\n\r\n", b"403 Refused"),
         (b"CONNECT 127.0.0.1:1 HTTP/1.1\r\n\r\n", b"403 Refused"),
         (b"GET ftp://alpha.example/ HTTP/1.1\r\n\r\n", b"403 Refused"),
-        (b"GET http://[bad/ HTTP/1.1\r\n\r\n", b""),
+        (b"GET http://[bad/ HTTP/1.1\r\n\r\n", b"403 Refused"),
+        (b"CONNECT alpha.example:99999 HTTP/1.1\r\n\r\n", b"403 Refused"),
         (b"\r\n\r\n", b"403 Refused"),
         (b"x" * 400_000, b""),
     ],

@@ -53,9 +53,10 @@ class Lines:
         seconds = max(time.monotonic() - self.started, 1e-3)
         if self.unit != "pages":
             return f"{self.pages:,} {self.unit}, {self.pages / seconds:,.0f} {self.unit}/s"
+        rate = self.pages / seconds
         return (
             f"{self.pages:,} pages, {self.nbytes / 1e6:,.1f} MB, "
-            f"{self.pages / seconds:,.0f} pages/s, {self.nbytes / 1e6 / seconds:,.1f} MB/s"
+            f"{rate:,.{0 if rate >= 10 else 1}f} pages/s, {self.nbytes / 1e6 / seconds:,.1f} MB/s"
         )
 
     def _say(self, text: str) -> None:
@@ -101,7 +102,7 @@ class Bars:
         self._bar: Any = None
 
     def begin(self, stage: str, total_bytes: int | None = None, unit: str = "pages") -> None:
-        self._reads = stage == "reading" or unit != "pages"
+        self._reads = stage in ("reading", "rendering") or unit != "pages"
         self._unit = unit
         columns = self._counting if unit != "pages" else self._columns if self._reads else self._short
         self._bar = self._make(*columns, console=self._console)

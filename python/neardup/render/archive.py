@@ -10,9 +10,10 @@ import io
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from neardup.errors import InputError
 from neardup.sources.expand import expand
@@ -30,6 +31,7 @@ _STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d)? (\d{3})")
 _FIELD: Final = r"^%s[ \t]*:[ \t]*<?([^\s>]+)"
 _TARGET: Final = re.compile((_FIELD % "WARC-Target-URI").encode(), re.IGNORECASE | re.MULTILINE)
 _REFERS: Final = re.compile((_FIELD % "WARC-Refers-To-Target-URI").encode(), re.IGNORECASE | re.MULTILINE)
+_KEPT: Final = "!\"$%&'()*+,/:;<=>?@[\\]^_`{|}~"
 #: Header fields that spoke of the body as it was sent.
 _OF_TRANSPORT: Final = frozenset(
     {"content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "alt-svc", "trailer"}
@@ -64,8 +66,8 @@ class _Stored:
 def same_address(url: str) -> str:
     """An address in the one form under which it is looked up.
 
-    >>> same_address("HTTP://Alpha.example:80#top")
-    'http://alpha.example/'
+    >>> same_address("HTTP://Alpha.example:80#top"), same_address("http://bücher.example/a b?q=ü")
+    ('http://alpha.example/', 'http://xn--bcher-kva.example/a%20b?q=%C3%BC')
     """
     try:
         parts = urlsplit(url)
@@ -73,9 +75,13 @@ def same_address(url: str) -> str:
     except ValueError:
         return url
     scheme = parts.scheme.lower()
+    with suppress(UnicodeError):
+        host = host.encode("idna").decode("ascii")
     if port is not None and port != {"http": 80, "https": 443}.get(scheme):
         host = f"{host}:{port}"
-    return urlunsplit((scheme, host, parts.path or "/", parts.query, ""))
+    # Browsers write what is not ASCII, and spaces, in escapes; crawlers do or do not.
+    path, query = (quote(part, safe=_KEPT) for part in (parts.path or "/", parts.query))
+    return urlunsplit((scheme, host, path, query, ""))
 
 
 class Archive:

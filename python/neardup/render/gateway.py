@@ -83,16 +83,16 @@ class Gateway:
         head = await reader.readuntil(b"\r\n\r\n")
         method, target, _ = [*head.split(b"\r\n", 1)[0].decode("latin-1").split(" ", 2), "", ""][:3]
         tunnel = method == "CONNECT"
-        parts = urlsplit(f"//{target}" if tunnel else target)
         try:
+            parts = urlsplit(f"//{target}" if tunnel else target)
             host, port = parts.hostname or "", parts.port or 80
         except ValueError:
-            host, port = "", 0
+            parts, host, port = urlsplit(""), "", 0
         try:
             if self._policy is None:
                 raise Refused("nothing leaves the machine")
             if not tunnel and parts.scheme.lower() != "http":
-                raise Refused(f"{parts.scheme}: is not http or https")
+                raise Refused(f"{parts.scheme or 'no scheme'}: is not http or https")
             address = await self._policy.address(host, port)
             there, onward = await asyncio.wait_for(asyncio.open_connection(*address), _CONNECT_SECONDS)
         except Refused as refused:

@@ -166,7 +166,11 @@ class _Browsers:
             self._browser = self._process = None
 
     async def close(self) -> None:
+        """Ends the present browser, in peace if it lets us: it then takes its own files away."""
         if self._browser is not None:
+            with suppress(Exception):
+                async with asyncio.timeout(5):
+                    await self._browser.close()
             await self.drop(self._browser)
 
 
@@ -288,4 +292,6 @@ def blocking(iterator: AsyncGenerator[Item, None]) -> Iterator[Item]:
             while (item := runner.run(following())) is not end:
                 yield item
         finally:
-            runner.run(iterator.aclose())
+            # A signal that ends the program leaves the iterator in the middle of a step; the runner then cancels that.
+            with suppress(RuntimeError):
+                runner.run(iterator.aclose())

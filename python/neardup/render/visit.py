@@ -13,11 +13,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
-from neardup.render.archive import Answer
+from neardup.render.archive import Answer, same_address
 from neardup.render.gateway import Gateway
 from neardup.render.graft import TooLarge, whole_page
 from neardup.render.policy import Policy, Refused
 from neardup.render.settings import Job, Limits, Rendered
+from neardup.render.watching import STATE, WATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,45 +41,6 @@ _CLOSING: Final = 5.0
 _MOMENT: Final = 0.5
 #: Redirects within an archive that are followed for a script or for data.
 _HOPS: Final = 5
-
-#: Counts timers that were set by the page and not by other timers' timers, and takes away a way round the proxy.
-_WATCH: Final = """(() => {
-  const set = window.setTimeout, clear = window.clearTimeout, waiting = new Map();
-  let depth = 0;
-  window.setTimeout = function (call, delay, ...rest) {
-    const own = depth + 1;
-    const run = typeof call !== "function" ? call : function (...given) {
-      const before = depth;
-      depth = own;
-      try { return call.apply(this, given); } finally { depth = before; }
-    };
-    const number = set.call(window, run, delay, ...rest);
-    if (own <= 4) {
-      waiting.set(number, performance.now() + (Number(delay) || 0));
-      set.call(window, () => waiting.delete(number), (Number(delay) || 0) + 1);
-    }
-    return number;
-  };
-  window.clearTimeout = function (number) { waiting.delete(number); clear.call(window, number); };
-  Object.defineProperty(window, "__pending", {value: (within) => {
-    const limit = performance.now() + within;
-    let count = 0;
-    for (const end of waiting.values()) if (end <= limit) count++;
-    return count;
-  }});
-  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "WebTransport"]) delete window[name];
-})();"""
-
-#: Whether the document has loaded, how many timers end within the time left, and in how many seconds it refreshes.
-_STATE: Final = """(left) => {
-  let refresh = null;
-  for (const element of document.querySelectorAll("meta[http-equiv]")) {
-    if (element.httpEquiv.trim().toLowerCase() !== "refresh") continue;
-    const seconds = parseFloat(element.content);
-    if (!Number.isNaN(seconds) && (refresh === null || seconds < refresh)) refresh = seconds;
-  }
-  return [document.readyState, window.__pending ? window.__pending(1000 * left) : 0, refresh];
-}"""
 
 
 class Failed(Exception):
@@ -114,6 +76,7 @@ class Visit:
         self.requests = self.nbytes = self.loads = 0
         #: What was asked of the archive, with what it said; for the cache.
         self.asked: dict[str, bytes | None] = {}
+        self._own: str | None = None
         self._under_way: set[Request] = set()
         self._response: Response | None = None
         self._context: BrowserContext | None = None
@@ -159,7 +122,9 @@ class Visit:
         if nbytes > self.limits.nbytes:
             failure = f"more than {self.limits.nbytes:,} bytes were sent"
         status = self._response.status if self._response else None
-        final = self._response.url if self._response and self._response.url != self.job.url else None
+        final = self._response.url if self._response else None
+        if final is not None and same_address(final) == same_address(self.job.url):
+            final = None
         result = Rendered(
             self.job.id, self.job.url, "" if failure else html, status, final, max(0, self.loads - 1), self.requests,
             nbytes, round(time.monotonic() - started, 3), failure,
@@ -178,7 +143,7 @@ class Visit:
             user_agent=self.user_agent,
             proxy={"server": self.gateway.address, "bypass": "<-loopback>"},
         )
-        await context.add_init_script(_WATCH)
+        await context.add_init_script(WATCH)
         await context.route("**/*", self._route)
         await context.route_web_socket("**/*", lambda socket: socket.close())
         return context
@@ -255,7 +220,7 @@ class Visit:
                 loads, loaded, quiet, idle = self.loads, None, None, None
             left = self.limits.delay if loaded is None else max(0.0, self.limits.delay - (now - loaded))
             try:
-                state, timers, refresh = await page.evaluate(_STATE, left)
+                state, timers, refresh = await page.evaluate(STATE, left)
             except Error:
                 if page.is_closed():
                     raise
@@ -333,6 +298,8 @@ class Visit:
     async def _fulfil(self, route: Route, request: Request) -> None:
         """Answers from what is stored. Nothing is sent anywhere, whether there is an answer or not."""
         document = request.resource_type == "document"
+        if document and self._own is None:
+            self._own = request.url  # the page's address, as the browser writes it
         answer, url = self._stored(request.url, document), request.url
         for _ in range(_HOPS):
             if document or answer is None or answer.location is None:
@@ -359,7 +326,7 @@ class Visit:
 
     def _stored(self, url: str, document: bool) -> Answer | None:
         job = self.job
-        if document and job.content is not None and url == job.url:
+        if document and job.content is not None and url == self._own:
             return Answer(200, {"content-type": job.media_type}, job.content)
         answer = self.lookup(url) if self.lookup is not None else None
         self.asked[url] = None if answer is None else answer.body
