@@ -48,7 +48,8 @@ LEAF = "testing"
 LEAF_MAY_IMPORT = {"errors", LEAF}
 #: Libraries of the extras, imported where they are needed and behind a helpful error.
 OPTIONAL = {
-    "duckdb", "fastapi", "ir_measures", "matplotlib", "pandas", "playwright", "polars", "pyspark", "sklearn", "threadpoolctl", "uvicorn",
+    "duckdb", "fastapi", "ir_measures", "matplotlib", "pandas", "playwright", "polars", "pyspark", "sklearn",
+    "threadpoolctl", "uvicorn",
 }  # fmt: skip
 
 MODULES = sorted(ROOT.rglob("*.py"))
