@@ -43,8 +43,9 @@ def search_table(rows: Sequence[Mapping[str, Any]]) -> str:
     lines = [row_of(head), "|---|---|" + "---:|" * (len(head) - 2)]
     for row in rows:
         values = [f"{row[way]:.3f}" for way in ("every", "once", "shared", "shared once")]
-        lines.append(row_of([row["judge"], row["run"], *values, f"{row['undue credit']:+.3f}", "< 0.001" if row["p"] < 0.001 else f"{row['p']:.3f}",
-                             row["repeats"], row["judged twice"], row["differ"]]))  # fmt: skip
+        chance = "< 0.001" if row["p"] < 0.001 else f"{row['p']:.3f}"
+        counts = [row[name] for name in ("repeats", "judged twice", "differ")]
+        lines.append(row_of([row["judge"], row["run"], *values, f"{row['undue credit']:+.3f}", chance, *counts]))
     return "\n".join(lines)
 
 
