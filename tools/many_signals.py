@@ -30,9 +30,21 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.evaluation.judged import Judged, Labels, read_judged
-from neardup.evaluation.many_signals import PAPER, SUMS, Effort, Labelled, experiments, measured, table_2, train
-from neardup.evaluation.many_signals_report import improves, markdown, read_signals, tables, write_figures
-from neardup.evaluation.searches import WAYS, evaluate_searches, groups_of
+from neardup.evaluation.many_signals import (
+    PAPER,
+    SUMS,
+    Effort,
+    Labelled,
+    experiments,
+    figure_3,
+    measured,
+    table_2,
+    table_3,
+    table_4,
+    train,
+)
+from neardup.evaluation.many_signals_report import improves, markdown, read_signals, write_figures
+from neardup.evaluation.searches import evaluate_searches, groups_of
 from neardup.evaluation.trec import read_qrels, read_run
 
 ROOT: Final = Path(__file__).parent.parent
@@ -103,12 +115,13 @@ def held_out(train_half: Labelled, test_half: Labelled) -> list[dict[str, Any]]:
 def transfer(web: Path, train_half: Labelled, test_half: Labelled, test_web: Path) -> list[dict[str, Any]]:
     """Learned on the English queries of the first half, tested on each language of the second (Table 5)."""
     english = of_language(train_half, web, "en")
+    learned = {kind: train(english, "F+R+RS", kind) for kind in KINDS}
     rows = []
     for language in sorted({row["language"] for row in pairs_rows(test_web)}):
         other = of_language(test_half, test_web, language)
         row: dict[str, Any] = {"language": language, "pairs": len(other), "duplicates": int(other.duplicate.sum())}
         for kind in KINDS:
-            found = measured(train(english, "F+R+RS", kind), other)
+            found = measured(learned[kind], other)
             row[kind] = {name: round(100 * found[name], 1) for name in "PRF"}
         row["F"] = round(sum(row[kind]["F"] for kind in PAPER) / 2, 1)
         rows.append(row)
@@ -152,6 +165,23 @@ def searches(workshop: Workshop, train_half: Labelled, test_half: Labelled) -> l
             rows.append(row | {"judge": judge, "repeats": repeats, "judged twice": twice["groups"],
                                "differ": twice["differ"]})  # fmt: skip
     return rows
+
+
+def cross_validated(
+    workshop: Workshop, half: Labelled, effort: Effort, quick: bool = False
+) -> dict[str, list[dict[str, Any]]]:
+    """All tables and figures of the paper, each kept as soon as it is there."""
+    made = {
+        "3": workshop.kept("table-3", partial(table_3, half, effort)),
+        "4": workshop.kept("table-4", partial(table_4, half, effort)),
+        "2": workshop.kept("table-2", partial(table_2, half, effort)),
+    }
+    if not quick:
+        made["figure 3"] = workshop.kept("figure-3", partial(figure_3, half, effort))
+        made["figure 3 without mcd"] = workshop.kept(
+            "figure-3-without", partial(figure_3, half, effort, without_mcd=True)
+        )
+    return made
 
 
 def real_ota(data: Path, workshop: Workshop) -> Labelled | None:
@@ -210,6 +240,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, nargs=2, default=(90, 45), help="queries of the two halves")
     parser.add_argument("--seeds", type=int, default=9)
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--quick", action="store_true", help="leave out Fig. 3, which takes longest")
     parser.add_argument("--no-sandbox", action="store_true", help="for the browser, as root must")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary, ProcessPoolExecutor(asked.processes) as pool:
@@ -218,7 +249,7 @@ def main() -> None:
         workshop = Workshop(work, asked.queries, not asked.no_sandbox)
         # Boosting is tested on the second half; cross-validated it would take most of the time.
         effort = Effort(seeds=asked.seeds, kinds=PAPER, run=partial(in_processes, pool))
-        write_page(workshop, asked.data, effort)
+        write_page(workshop, asked.data, effort, asked.quick)
 
 
 def in_processes(
@@ -228,7 +259,7 @@ def in_processes(
     return pool.map(work, items)
 
 
-def write_page(workshop: Workshop, data: Path | None, effort: Effort) -> None:
+def write_page(workshop: Workshop, data: Path | None, effort: Effort, quick: bool) -> None:
     halves = {name: workshop.half(name) for name in HALVES}
     train_half, test_half = halves["train"], halves["test"]
     PLOTS.mkdir(exist_ok=True)
@@ -237,7 +268,7 @@ def write_page(workshop: Workshop, data: Path | None, effort: Effort) -> None:
         "transfer", partial(transfer, workshop.work / "train", train_half, test_half, workshop.work / "test")
     )
     searched = workshop.kept("searches", partial(searches, workshop, train_half, test_half))
-    made = workshop.kept("tables", partial(tables, train_half, effort))
+    made = cross_validated(workshop, train_half, effort, quick)
     write_figures(made, PLOTS)
     reals = {}
     for name, load in (("ota", real_ota), ("petclinic", real_petclinic)):
@@ -258,7 +289,7 @@ def write_page(workshop: Workshop, data: Path | None, effort: Effort) -> None:
         counts, missing, tested, moved, searched, made, markdown(made), reals, judges, grows, effort.seeds
     )
     PAGE.write_text(f"{NOTE}\n\n{text}", encoding="utf-8")
-    print("written:", PAGE.name, "and", len(list(PLOTS.iterdir())), "plots", WAYS)
+    print("written:", PAGE.name, "and", len(list(PLOTS.iterdir())), "plots")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import pytest
 from neardup.errors import FormatError, InputError, UsageError
 from neardup.evaluation.judged import Judged
 from neardup.evaluation.many_signals import (
+    PAPER,
     Effort,
     Labelled,
     cross_validate,
@@ -24,6 +25,7 @@ from neardup.evaluation.many_signals import (
     table_2,
     train,
 )
+from neardup.evaluation.many_signals_report import write_tables
 from neardup.signals.classifiers import LEARNERS, Classifier, learn, load_classifier, save_classifier
 from neardup.signals.classifiers.boosting import Boosting
 from neardup.signals.classifiers.rules import Rules, _Ripper, learn_rules
@@ -248,3 +250,19 @@ def test_experiments() -> None:
     assert precision[-1] == pytest.approx(labelled.duplicate.mean())
     classifier = train(labelled, "F", "tree")
     assert measured(classifier, labelled_of(*planted(900, 12)))["F"] > 0.6
+
+
+def test_tables_and_figures_appear_together(tmp_path: Path) -> None:
+    labelled = labelled_of(*planted(300, 13))
+    write_tables(labelled, tmp_path / "tables", Effort(folds=2, seeds=1, kinds=PAPER))
+    names = {path.name for path in (tmp_path / "tables").iterdir()}
+    assert names == {
+        "figure-1.svg", "figure-2.svg", "figure-3.svg", "figure-3-without-mcd.svg", "run.json", "tables.md",
+    }  # fmt: skip
+    told = json.loads((tmp_path / "tables" / "run.json").read_text())
+    assert [row["signals"] for row in told["table 3"]] == ["fetched_simhash_distance", "F"]
+    # Signals are added in the order of their cost; the paper's first two come together.
+    assert [row["added"] for row in told["figure 3"]] == [
+        "fetched_same_title", "fetched_simhash_distance", "fetched_mcd",
+    ]  # fmt: skip
+    assert "| F | " in (tmp_path / "tables" / "tables.md").read_text()

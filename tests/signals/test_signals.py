@@ -229,8 +229,9 @@ def test_no_idf_is_assumed_and_what_is_missing_is_said(web_pages: list[dict[str,
         compute([("nobody", web_pages[0]["id"])], web_pages)
     with pytest.raises(InputError, match="no pairs"):
         compute([], web_pages)
-    with pytest.raises(InputError, match="not a table of signals"):
-        told(pa.table({"a": ["x"]}))
+    for metadata in (None, {"neardup.signals": "{"}, {"neardup.signals": "[]"}, {"neardup.signals": '{"signals": {}}'}):
+        with pytest.raises(InputError, match="not a table of signals"):
+            told(pa.table({"a": ["x"]}).replace_schema_metadata(metadata))
 
 
 def test_empty_and_odd_pages() -> None:

@@ -139,11 +139,14 @@ def told(table: pa.Table, where: str = "") -> dict[str, Any]:
     >>> told(compute([("x", "x")], [{"id": "x", "text": "one"}]))["signals"]["same_domain"]
     1
     """
-    metadata = (table.schema.metadata or {}).get(METADATA)
-    if metadata is None:
+    try:
+        about: Any = json.loads((table.schema.metadata or {}).get(METADATA, b""))
+    except (ValueError, RecursionError):
+        about = None
+    columns = {"a", "b", "query"} <= set(table.column_names)
+    if not isinstance(about, dict) or not isinstance(about.get("signals"), dict) or not columns:
         raise InputError("not a table of signals", where=where or None, hint="neardup signals makes one")
-    about: dict[str, Any] = json.loads(metadata)
-    return about
+    return {"idf": None} | about
 
 
 def _is_empty(bodies: Bodies, rows: Rows) -> npt.NDArray[np.bool_]:
