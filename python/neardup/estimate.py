@@ -10,7 +10,8 @@ exponent 1.3 (Alg. B) and 1.4 (Alg. C), cut off where a cluster ends; an average
 2.2 % of the pages. Here the near-duplicates of a collection have such degrees, cut off at the hot limit.
 
 A prediction is as good as its rates: of this machine, of pages in one language, at the load it had. Hours assume that
-reading and matching use every core, and clustering and writing of the local engine one.
+reading and matching use every core, and clustering and writing of the local engine one. Hours on Spark are those of the
+kernels and of the network: a lower bound, without what Spark's own sorting, planning and copying take.
 """
 
 from __future__ import annotations
@@ -41,9 +42,6 @@ _BLOCK: Final = 20_000
 _BYTES_A_PAGE: Final = 250
 #: Bytes of a Spark row beside its values, and what its compression (lz4) leaves of numbers that look random.
 _ROW_OVERHEAD: Final = 24
-#: Processor seconds of Spark for each of the local engine's, and as many again a page for shuffles, sorts and Parquet;
-#: measured at 100,000 pages (docs/explanation/scale.md).
-SPARK_SECONDS_A_PAGE: Final = 1.0e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,11 +254,10 @@ def estimate(
         "dominates": max(walls, key=lambda name: walls[name]),
     }
     shuffle = pages * shuffle_bytes(held, keys, sent, duplicates)
-    everywhere = {**seconds, "Spark itself": pages * SPARK_SECONDS_A_PAGE}
-    spark_walls = {name: spent / (machines * cores) for name, spent in everywhere.items()}
+    spark_walls = {name: spent / (machines * cores) for name, spent in seconds.items()}
     spark_walls["shuffle"] = shuffle / (machines * network)
     spark = {
-        "processor_hours": {name: spent / 3600 for name, spent in everywhere.items()},
+        "processor_hours": {name: spent / 3600 for name, spent in seconds.items()},
         "hours": sum(spark_walls.values()) / 3600,
         "shuffle": shuffle,
         "working": pages * (held + _BYTES_A_PAGE + keys * duplicates * 40),

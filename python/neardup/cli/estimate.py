@@ -59,7 +59,7 @@ def _print(found: Any, measured: str) -> None:
     all_ = f"{found.machines} × {found.cores} cores"
     click.echo(f"  {'':24}{'local, ' + one:>24}{'Spark, ' + all_:>26}")
     rows: list[tuple[str, str, Callable[[Any], str]]] = [
-        ("hours", "hours", _hours),
+        ("hours, at least", "hours", _hours),
         ("dominated by", "dominates", str),
         ("memory a machine", "memory", _bytes),
     ]

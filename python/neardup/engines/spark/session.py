@@ -86,6 +86,8 @@ def start(master: str | None = None, remote: str | None = None, options: dict[st
             # Nothing of one machine needs to be reached from another.
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
+        # The run has a display of its own.
+        builder = builder.config("spark.ui.showConsoleProgress", "false")
     for name, value in (options or {}).items():
         builder = builder.config(name, value)
     try:
