@@ -142,8 +142,8 @@ def _calibration(data: dict[str, Any]) -> str:
     middle, steepness = fit["in use"]
     return f"""## Whether the score is a probability
 
-The score is a logistic curve of the similarity, one half at {middle:g} with steepness {steepness:g}: set by hand where, on
-the tracked pages, same pairs begin to be more than others. Fitted to
+The score is a logistic curve of the similarity, one half at {middle:g} with steepness {steepness:g}: set by hand
+where, on the tracked pages, same pairs begin to be more than others. Fitted to
 all tracked pages it
 is one half at {fit["middle"]:.3f} with steepness {fit["steepness"]:.0f}. Same and other pairs, and all
 documents, have the same weight in

@@ -81,12 +81,9 @@ pub struct Streamer {
     shingles: Vec<u64>,
 }
 
-const FRAME_PLACES: u32 = (place::NAVIGATION
-    | place::FOOTER
-    | place::ASIDE
-    | place::DIALOG
-    | place::HIDDEN
-    | place::CONTROL) as u32;
+const FRAME_PLACES: u32 =
+    (place::NAVIGATION | place::FOOTER | place::ASIDE | place::DIALOG | place::HIDDEN | place::CONTROL)
+        as u32;
 
 /// The class of a block by what its first token stands in and how many of its tokens are in links.
 fn class(place: u32, linked: usize, tokens: usize, ideas: Ideas) -> u64 {
@@ -166,7 +163,9 @@ impl Streamer {
         out.push(site.map_or(0, |site| mix(said ^ site)) & !CLASS | BLOCK);
         let named = if places[0] & u32::from(place::TITLE) != 0 && !self.words.is_empty() { said } else { 0 };
         if class == TITLE {
-            out.extend(self.words.iter().filter(|&&word| word != NOISE).map(|word| mix(*word) & !CLASS | TITLE));
+            out.extend(
+                self.words.iter().filter(|&&word| word != NOISE).map(|word| mix(*word) & !CLASS | TITLE),
+            );
             return named;
         }
         self.shingles.clear();
@@ -241,7 +240,8 @@ impl Weigher {
         }
         let enough = u64::from(weighing.enough.max(1)) * ONE;
         let links = (2 * enough).saturating_sub(content).min(enough) * ONE / enough;
-        let times = (weighing.title * (content as f64 / ONE as f64) / f64::from(titles.max(1))).round() as u64;
+        let times =
+            (weighing.title * (content as f64 / ONE as f64) / f64::from(titles.max(1))).round() as u64;
         let times = times.clamp(u64::from(weighing.title > 0.0), MOST_TIMES);
         self.chosen.clear();
         let mut block = ONE;
@@ -256,7 +256,8 @@ impl Weigher {
             }
         }
         if self.chosen.is_empty() {
-            self.chosen.extend(stream.iter().filter(|&&word| word & CLASS == FRAME).map(|word| word & !CLASS));
+            self.chosen
+                .extend(stream.iter().filter(|&&word| word & CLASS == FRAME).map(|word| word & !CLASS));
         }
         self.ordered.append(&self.chosen, out);
     }
@@ -409,7 +410,9 @@ mod tests {
 
     #[test]
     fn labels_are_of_titles_and_sites() {
-        let page = |title: &[u64], site| label(&stream(&[(title, u32::from(place::TITLE)), (&[5, 6], 0)], site, Ideas::default()));
+        let page = |title: &[u64], site| {
+            label(&stream(&[(title, u32::from(place::TITLE)), (&[5, 6], 0)], site, Ideas::default()))
+        };
         assert_eq!(page(&[1, 2], Some("a")), page(&[1, 2], Some("a")));
         assert_ne!(page(&[1, 2], Some("a")), page(&[1, 3], Some("a")));
         assert_ne!(page(&[1, 2], Some("a")), page(&[1, 2], Some("b")));

@@ -276,7 +276,9 @@ mod tests {
     #[test]
     fn words_of_every_list_have_their_kind() {
         for (list, kind) in [(AGO, Kind::Ago), (SECONDS, Kind::Seconds), (COUNTERS, Kind::Counter)] {
-            for word in list.split_whitespace().filter(|word| !MONTHS.split_whitespace().any(|month| month == *word)) {
+            for word in
+                list.split_whitespace().filter(|word| !MONTHS.split_whitespace().any(|month| month == *word))
+            {
                 assert_eq!(super::kind(word), kind, "{word}");
             }
         }

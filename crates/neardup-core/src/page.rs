@@ -107,7 +107,8 @@ impl Reader {
             while let Some(image) = images.next_if(|image| image.at < end || last) {
                 placed.split(&mut self.splitter, &text[from..image.at.max(from)], segment.place);
                 from = image.at.max(from);
-                if let Some(name) = base.term(self.visible.source(image)).and_then(|term| lasting_name(&term)) {
+                if let Some(name) = base.term(self.visible.source(image)).and_then(|term| lasting_name(&term))
+                {
                     self.splitter.whole(&name, &mut placed.sink());
                     placed.fill(segment.place | place::IMAGE);
                 }
@@ -260,7 +261,8 @@ mod tests {
 
     /// The structure beside the text leaves the text as it is.
     fn tokens_are_the_same(html: &str) {
-        let page = Page { content: html.as_bytes(), html: true, charset: None, url: Some("http://a.example/x") };
+        let page =
+            Page { content: html.as_bytes(), html: true, charset: None, url: Some("http://a.example/x") };
         let mut reader = Reader::default();
         let mut tokens = Vec::new();
         reader.tokens(page, Reading::default(), &mut tokens);
@@ -303,7 +305,8 @@ mod tests {
     #[test]
     fn paragraphs_of_plain_text_are_blocks() {
         let mut out = Vec::new();
-        let page = Page { content: b"one two\nthree\n\n four \r\n\r\nfive", html: false, charset: None, url: None };
+        let page =
+            Page { content: b"one two\nthree\n\n four \r\n\r\nfive", html: false, charset: None, url: None };
         Reader::default().stream(page, SiteRule::Registrable, Ideas::default(), &mut out);
         assert_eq!(out.iter().filter(|&&word| word & 0xFF == crate::content::BLOCK).count(), 3);
     }

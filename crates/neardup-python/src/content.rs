@@ -87,7 +87,8 @@ pub fn content_sets<'py>(
     let (offsets, values) = detached(py, || {
         let numbers = table.map(|table| (table.numbers(), table.counts()));
         let pages = |block: u64| {
-            let found = numbers.as_ref().and_then(|(numbers, counts)| Some(counts[numbers.find(single(block))?]));
+            let found =
+                numbers.as_ref().and_then(|(numbers, counts)| Some(counts[numbers.find(single(block))?]));
             found.unwrap_or(1)
         };
         let (mut offsets, mut values) = (vec![0i64], Vec::new());

@@ -164,7 +164,8 @@ fn said_place(tag: &Tag<'_>) -> u16 {
                 found |= place::HIDDEN;
             }
         } else if name.eq_ignore_ascii_case("style") {
-            let plain: String = attribute.raw_value.chars().filter(|char| !char.is_ascii_whitespace()).collect();
+            let plain: String =
+                attribute.raw_value.chars().filter(|char| !char.is_ascii_whitespace()).collect();
             if plain.to_ascii_lowercase().contains("display:none") {
                 found |= place::HIDDEN;
             }
@@ -338,8 +339,14 @@ mod tests {
     #[test]
     fn misnested_elements_do_little_harm() {
         // Another link closes the first; the end of what holds it does too.
-        assert_eq!(places("<a href=x>a<a href=y>b</a>c"), [said("a", place::LINK), said("b", place::LINK), said("c", 0)]);
-        assert_eq!(places("<nav><a href=x>a</nav>b"), [said("a", place::NAVIGATION | place::LINK), said("b", 0)]);
+        assert_eq!(
+            places("<a href=x>a<a href=y>b</a>c"),
+            [said("a", place::LINK), said("b", place::LINK), said("c", 0)]
+        );
+        assert_eq!(
+            places("<nav><a href=x>a</nav>b"),
+            [said("a", place::NAVIGATION | place::LINK), said("b", 0)]
+        );
         assert_eq!(places("</nav>a<nav>b<nav>c</nav>d</nav>e").last().unwrap(), &said("e", 0));
         let deep = format!("{}a{}b", "<nav>".repeat(2000), "</nav>".repeat(2000));
         assert_eq!(places(&deep), [said("a", place::NAVIGATION), said("b", 0)]);
