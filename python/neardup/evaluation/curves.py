@@ -36,7 +36,7 @@ from neardup.engines.store import PartStore
 from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.evaluation.plots import Line, Plot, draw_plot, require_plots
 from neardup.evaluation.revisions import RevisionPairs, revision_pairs
-from neardup.fingerprints import OfTerms
+from neardup.fingerprints import OfContent, OfTerms
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Source
@@ -193,8 +193,8 @@ class _Corpus:
         return _Corpus(source, settings, collection, first, pairs, similarity, clock)
 
     def method(self, detector: Detector) -> Method:
-        if any(isinstance(kind, OfTerms) for kind in detector.fingerprints()):
-            # Tokens hide the letters that these look at.
+        if any(isinstance(kind, OfTerms | OfContent) for kind in detector.fingerprints()):
+            # Tokens hide the letters, or the structure, that these look at.
             return self._by_a_run(detector)
         return self._from_tokens(detector)
 
