@@ -315,7 +315,7 @@ def petclinic(data: Path, work: Path) -> dict[str, tuple[int, int]]:
 def times(data: Path, work: Path, figures: Figures) -> None:
     """CPU seconds of both detectors over the same pages, alternating."""
     say("time against site-aware")
-    family = data / "debian_docs_en" / "postgresql.jsonl.zst"
+    family = data / "debian_docs_en" / "libboost.jsonl.zst"
     if family.exists():
         seconds: dict[str, list[float]] = {"site-aware": [], DEFAULT: []}
         for _ in range(3):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 
@@ -25,7 +26,17 @@ def share(value: float) -> str:
 def page(data: dict[str, Any]) -> str:
     """The whole page."""
     parts = [_head(data), _main(data), _ablation(data), _calibration(data), _sources(data), _hard(data), _cost(data)]
-    return "\n\n".join([*parts, _failures(data)]) + "\n"
+    return "\n\n".join(_filled(part) for part in [*parts, _failures(data)]) + "\n"
+
+
+def _filled(text: str) -> str:
+    """Prose in lines of a readable length; tables, headings and comments as they are.
+
+    >>> _filled("# Head\\n\\nsome\\nwords")
+    '# Head\\n\\nsome words'
+    """
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(part if part.startswith(("|", "#", "<")) else fill(part, 110) for part in paragraphs)
 
 
 def _head(data: dict[str, Any]) -> str:
@@ -78,8 +89,9 @@ def _main(data: dict[str, Any]) -> str:
 The five folds chose the thresholds {thresholds}.
 
 Of the {moved["pairs"]} same pairs whose whole pages have a Jaccard similarity below .8, {moved["found"]}
-({share(moved["found"] / moved["pairs"])}) are accepted. Not all of them are what their label says: the archive's text
-may lag behind the page. Where at least 99 % of that text is found on both pages, it is
+({share(moved["found"] / moved["pairs"])}) are accepted. Many of the others are not what their label
+says: the archive's text lags behind the page, and the text did change (see the end of this page). Where at least
+99 % of that text is found on both pages, it is
 {moved["wholly found"]} of {moved["wholly"]} ({share(moved["wholly found"] / max(1, moved["wholly"]))})."""
 
 
@@ -130,7 +142,8 @@ def _calibration(data: dict[str, Any]) -> str:
     middle, steepness = fit["in use"]
     return f"""## Whether the score is a probability
 
-The score is a logistic curve of the similarity, one half at {middle:g} with steepness {steepness:g}. Fitted to
+The score is a logistic curve of the similarity, one half at {middle:g} with steepness {steepness:g}: set by hand
+where, on the tracked pages, same pairs begin to be more than others. Fitted to
 all tracked pages it
 is one half at {fit["middle"]:.3f} with steepness {fit["steepness"]:.0f}. Same and other pairs, and all
 documents, have the same weight in
@@ -186,6 +199,12 @@ Pairs on one site that look alike and are about something else; accepting one is
 
 {table(("pairs", "how many", "accepted", "share"), rows)}
 
+What is accepted of php-doc are mostly pages under one title, "Installation", that agree in all but the name of a
+package; a site's pages under one title are taken for copies of each other, so they teach nothing of what they share.
+All of petclinic's pages have one title too.
+
+The total is openjdk's, mostly: the sources are to be read one by one.
+
 Between sites nothing is lost: of {across["pairs"]:,} correct pairs on different sites of a generated web
 `template-aware`
 accepts {across["template-aware"]:,}, `site-aware` {across["site-aware"]:,}."""
@@ -197,9 +216,9 @@ def _cost(data: dict[str, Any]) -> str:
         best = {name: min(of) for name, of in data["seconds"].items()}
         ratio = best["template-aware"] / best["site-aware"]
         said.append(
-            f"CPU seconds of a run over {data['timed pages']:,} pages of the PostgreSQL manuals, the best of "
-            f"three runs, in turn: `site-aware` {best['site-aware']:.1f}, `template-aware` {best['template-aware']:.1f}, "
-            f"{ratio:.2f} times as much."
+            f"CPU seconds of a run over {data['timed pages']:,} pages of Boost's manuals, the best of three runs, the "
+            f"detectors in turn: `site-aware` {best['site-aware']:.2f}, `template-aware` "
+            f"{best['template-aware']:.2f}, {ratio:.2f} times as much."
         )
     if "among others" in data:
         of = data["among others"]
@@ -233,11 +252,11 @@ def _failures(data: dict[str, Any]) -> str:
 
 Documents with wrong decisions, {len(data["failures"])} of {data["pairs"]["documents"]}, each with a pair; 0
 stands for similarities
-below .8. Looked at one by one, many are not what the label says. Some "same" texts did change (the archive had not
-noticed): IMDb's, Meetup's, GitLab's and Urban Dictionary's. Some pages hold several documents of which one is
-tracked:
-Telegram's and Overleaf's, where another part changes, or where the tracked part is small. What is left are
-pages with news
-or comments in their main column, and very short texts, where one line is a tenth of all.
+below .8. Nine were looked
+at block by block. Four "same" texts did change, which the archive had not noticed: those of IMDb, Meetup, GitLab and
+Urban Dictionary. Two have news or comments in their main column (Blockworks, SponsorBlock), one a menu that is not
+marked as one (AcuityAds), one is so short that a line is a tenth of it (Yuka), and of one the tracked part of the page
+is small (Miro). Telegram's and Overleaf's documents stand on one page together, where another part changes. Gumb's
+imprint is so short that its menu counts.
 
 {table(head, rows)}"""

@@ -16,6 +16,8 @@ import numpy as np
 import neardup
 from neardup import _native
 from neardup.fingerprints import (
+    Content,
+    ContentSets,
     FuzzyCodes,
     LexiconSignatures,
     RarityWeightedSamples,
@@ -24,7 +26,7 @@ from neardup.fingerprints import (
     collect_statistics,
 )
 from neardup.sources.memory import texts
-from neardup.text import Reading, read, term_lists
+from neardup.text import Reading, content_streams, read, term_lists
 
 FILE: Final = Path(__file__).with_name("fingerprints.json")
 
@@ -99,6 +101,8 @@ def vectors() -> dict[str, Any]:
         "projection of shingles": _rows(_native.projections(tokens, bits=64, k=8)),
         "pieces": _rows(_native.pieces(sketches, 12)),
         "13 pieces": _rows(_native.pieces(sketches, 13)),
+        "content stream": _lists(content_streams(batch)),
+        "content set": _lists(ContentSets(Content()).compute(content_streams(batch))),
         **_taxonomy(tokens, term_lists(batch)),
         "shingle paragraphs": _lists(ShingleParagraphs(sentence=40, sentences=2, longer_than=20).lists(batch)[0]),
     }
@@ -112,6 +116,8 @@ def vectors() -> dict[str, Any]:
         "stretches",
         "windows that end in a breakpoint",
         "shingle paragraphs",
+        "content stream",
+        "content set",
     ):
         pages["long"][what] = pages["long"][what][:12]
     return {"format_version": _native.FORMAT_VERSION, "unicode": _native.UNICODE_VERSION, "pages": pages}

@@ -13,8 +13,8 @@ from neardup.detectors.rules import ExactJaccard, Logistic, Rule, SingleColumns
 from neardup.fingerprints import Content, ContentBands, ContentSets, SiteContentBands, SiteContentSets
 from neardup.text import Ideas
 
-#: From the similarity of main texts to the probability that two pages have the same content; how it was fitted, and how
-#: well it holds on sites it was not fitted to, is in ``docs/same-site.md``.
+#: From the similarity of main texts to the probability that two pages have the same content, set by pages of many
+#: services; how well it holds is in ``docs/same-site.md``.
 CALIBRATION: Final = Logistic(middle=0.92, steepness=60.0)
 
 
