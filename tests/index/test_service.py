@@ -190,6 +190,8 @@ def test_clients_that_behave_badly_do_not_stop_others(service: str) -> None:
 
 
 def test_metrics_and_description(service: str) -> None:
+    with Client(service) as client:
+        client.add("a page that is added so that there is something to count", id="counted")
     said = raw(service, b"GET /metrics HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").decode()
     assert 'neardup_requests_total{path="/v1/pages",status="200"}' in said
     assert "neardup_commit_pages_count" in said
