@@ -55,7 +55,8 @@ def report(places: Places, plan: Plan, _corpora: Corpora) -> list[Section]:
             Claim(
                 f"{detector}: bytes a page", allowed, ours["bytes_a_page_compact"], "", at_least=False, judged=judged
             ),
-            Claim(f"{detector}: planted pairs found", 0.99, ours["found"] / ours["planted"], unit=""),
+            # One token of 400 changed is J = .96, which Alg. B accepts with probability .94.
+            Claim(f"{detector}: planted pairs found", 0.92, ours["found"] / ours["planted"], unit=""),
         ]
     section.rows += _peers(places, max(2000, plan.index_pages // 100), told)
     section.notes.append(

@@ -65,6 +65,7 @@ class Client:
         self.address = address.rstrip("/")
         self._parts, self._token, self._timeout, self._attempts = parts, token, timeout, attempts
         self._own = threading.local()
+        self._connections: set[http.client.HTTPConnection] = set()
 
     def add(
         self,
@@ -128,7 +129,7 @@ class Client:
             try:
                 reply = self._send(method, path, sent, headers)
             except (OSError, http.client.HTTPException) as error:
-                self.close()
+                self._drop()
                 if last:
                     reason = str(error) or type(error).__name__
                     raise ServiceError(
@@ -154,6 +155,7 @@ class Client:
             connection = self._own.connection = kind(
                 self._parts.hostname or "", self._parts.port, timeout=self._timeout
             )
+            self._connections.add(connection)
         connection.request(method, self._parts.path.rstrip("/") + path, body, headers)
         reply = connection.getresponse()
         try:
@@ -162,12 +164,23 @@ class Client:
             wait = None
         return _Reply(reply.status, reply.read(), wait)
 
-    def close(self) -> None:
-        """Closes the connection of this thread."""
+    def _drop(self) -> None:
+        """Closes the connection of this thread; the next request opens another."""
         connection = getattr(self._own, "connection", None)
         self._own.connection = None
         if connection is not None:
+            self._connections.discard(connection)
             connection.close()
+
+    def close(self) -> None:
+        """Closes the connections of all threads."""
+        self._own = threading.local()
+        while self._connections:
+            self._connections.pop().close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_connections"):
+            self.close()
 
     def __enter__(self) -> Self:
         return self

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -31,19 +30,38 @@ def texts(count: int, start: int = 0) -> list[dict[str, str]]:
     ]
 
 
+#: Forks a process that adds pages and kills it, again and again; forked, for what is imported once need not be again.
+KILLS = """
+import os, signal, sys
+from neardup import Index
+import neardup.index.build
+for kills in range(20):
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with Index(sys.argv[1], sync="system") as index:
+            for at in range(kills * 100000, kills * 100000 + 100000):
+                index.add(" ".join(f"w{at}x{word}" for word in range(12)), id=str(at))
+                os.write(write, f"{at}\\n".encode())
+    os.close(write)
+    with os.fdopen(read) as told:
+        # Killed after a different number of pages each time, in the midst of the next ones.
+        for _ in range(1 + 7 * kills):
+            print(told.readline().strip())
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        for line in told:
+            if line.endswith("\\n"):
+                print(line.strip())
+"""
+
+
 def test_a_kill_loses_nothing_acknowledged(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     Index.create(folder, "combined")
-    acknowledged: set[str] = set()
-    for kills in range(20):
-        command = [sys.executable, "-c", ADD, str(folder), str(kills * 100_000), "system"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as adding:
-            assert adding.stdout is not None
-            # Killed after a different number of pages each time, in the midst of the next ones.
-            for _, line in zip(range(1 + 7 * kills), adding.stdout, strict=False):
-                acknowledged.add(line.strip())
-            adding.send_signal(signal.SIGKILL)
-            acknowledged.update(line.strip() for line in adding.stdout if line.endswith("\n"))
+    done = subprocess.run([sys.executable, "-c", KILLS, str(folder)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    acknowledged = set(done.stdout.split())
     with Index(folder) as index:
         assert acknowledged <= set(index.ids())
         assert len(acknowledged) > 1000

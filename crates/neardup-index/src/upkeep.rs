@@ -176,9 +176,82 @@ impl Index {
             self.tables.put_counts(&mut batch.batch, counts);
             batch.flush()
         })?;
+        self.list_again()?;
         for (_, table) in self.tables.all() {
             table.rotate_memtable_and_wait()?;
             table.major_compact()?;
+        }
+        Ok(())
+    }
+
+    /// Lists the sets that full keys had left out, where there is room now.
+    fn list_again(&self) -> Result<()> {
+        let mut start = 0;
+        loop {
+            let next = self.writing(|view| {
+                let mut changes = Changes::new(view, self.shape())?;
+                if start == 0 {
+                    if changes.counts.left_out == 0 {
+                        return Ok(None);
+                    }
+                    changes.counts.left_out = 0;
+                }
+                let mut next = None;
+                for (at, entry) in
+                    view.snapshot.range(&self.tables.sets, u32::to_be_bytes(start)..).enumerate()
+                {
+                    let (key, value) = entry.into_inner()?;
+                    let set = big(&key)?;
+                    if at == AT_ONCE {
+                        next = Some(set);
+                        break;
+                    }
+                    let record = SetRecord::decode(self.shape(), set, &value);
+                    let record =
+                        record.ok_or_else(|| Error::Damaged("a record cannot be read".to_owned()))?;
+                    if record.active {
+                        self.list_set_again(view, &mut changes, set, &record)?;
+                    }
+                }
+                self.commit(changes)?;
+                Ok(next)
+            })?;
+            match next {
+                Some(set) => start = set,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn list_set_again(
+        &self,
+        view: &View<'_>,
+        changes: &mut Changes<'_>,
+        set: u32,
+        record: &SetRecord,
+    ) -> Result<()> {
+        let mut sites = vec![record.site];
+        if record.several(set) {
+            for entry in view.snapshot.prefix(&self.tables.sites, set.to_be_bytes()) {
+                let key = entry.key()?;
+                let site = key.get(4..).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes);
+                sites.extend(site.filter(|&site| site != record.site));
+            }
+        }
+        for (at, &site) in sites.iter().enumerate() {
+            for key in keys(self.shape(), &record.row, site, at > 0) {
+                let tail = match view.get(&self.tables.keys, &key.bytes())? {
+                    None => None,
+                    Some(value) => Tail::decode(&value),
+                };
+                let mut found = false;
+                if let Some(tail) = &tail {
+                    each_number(view, key.hash, tail, &mut |listed| found |= listed == set)?;
+                }
+                if !found {
+                    changes.list(key.hash, set, tail.as_ref());
+                }
+            }
         }
         Ok(())
     }

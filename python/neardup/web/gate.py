@@ -11,6 +11,7 @@ import hmac
 import json
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,6 +20,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
+#: Of a body that is too large, so many times the allowed size is read and forgotten.
+_DRAINED: Final = 16
 #: Paths that say only whether the service is there; they need no token and no place.
 OPEN: Final = ("/health", "/ready")
 
@@ -131,6 +134,7 @@ class Gate:
         most = self._limits.body
         lengths = [value for name, value in scope["headers"] if name == b"content-length"]
         if lengths and lengths[0].isdigit() and int(lengths[0]) > most:
+            await self._drain(receive)
             raise self._too_large()
         parts: list[bytes] = []
         size = 0
@@ -141,14 +145,29 @@ class Gate:
                     if message["type"] == "http.disconnect":
                         raise Refused(400, "the client went away")
                     part = message.get("body", b"")
+                    more = message.get("more_body", False)
                     size += len(part)
                     if size > most:
+                        parts.clear()
+                        if more:
+                            await self._drain(receive)
                         raise self._too_large()
                     parts.append(part)
-                    if not message.get("more_body", False):
+                    if not more:
                         return b"".join(parts)
         except TimeoutError:
             raise Refused(408, f"the request did not arrive within {self._limits.seconds:g} s") from None
+
+    async def _drain(self, receive: Receive) -> None:
+        """Lets a client that sends too much finish, within bounds: one that still sends does not read the answer."""
+        left = _DRAINED * self._limits.body
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.seconds):
+                while left > 0:
+                    message = await receive()
+                    left -= len(message.get("body", b"")) + 1
+                    if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                        return
 
     def _too_large(self) -> Refused:
         return Refused(413, f"the body is larger than {self._limits.body:,} bytes", hint="send fewer pages at a time")

@@ -69,7 +69,7 @@ def application(
         state["ready"] = False
         await adding.close()
         await asking.close()
-        LOG.info(json.dumps({"event": "stopped", "pages": index.stats().pages}))
+        LOG.info(json.dumps({"event": "stopped"}))
 
     errors: dict[int | str, dict[str, Any]] = {
         code: {"model": models.ErrorOut, "description": text}
