@@ -18,7 +18,8 @@ REALS = {
         "States of a web application",
         "The Petclinic subject of Yandrapally, Stocco, Mesbah (ICSE 2020). Its judges call two states near-duplicates "
         "if they are *functionally* alike, other data included: the opposite of a searcher's view. Learned here "
-        "is how to find pages of one template; layout and title say more than content, as they should.",
+        "is how to find pages of one template: the length of the body says most, and the title, the same "
+        "everywhere, nothing.",
     ),
 }
 
