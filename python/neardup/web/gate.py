@@ -148,15 +148,16 @@ class Gate:
                     more = message.get("more_body", False)
                     size += len(part)
                     if size > most:
-                        parts.clear()
-                        if more:
-                            await self._drain(receive)
-                        raise self._too_large()
+                        break
                     parts.append(part)
                     if not more:
                         return b"".join(parts)
         except TimeoutError:
             raise Refused(408, f"the request did not arrive within {self._limits.seconds:g} s") from None
+        parts.clear()
+        if more:
+            await self._drain(receive)
+        raise self._too_large()
 
     async def _drain(self, receive: Receive) -> None:
         """Lets a client that sends too much finish, within bounds: one that still sends does not read the answer."""
