@@ -73,7 +73,7 @@ class _Clock(Progress):
     _name: str = ""
     _start: float = 0.0
 
-    def begin(self, stage: str, total_bytes: int | None = None) -> None:
+    def begin(self, stage: str, total_bytes: int | None = None, unit: str = "pages") -> None:
         self._name, self._start = stage, time.process_time()
 
     def advance(self, pages: int, nbytes: int) -> None:

@@ -267,8 +267,9 @@ def _keys(keys: Keys, values: FixedWidth) -> FixedWidth:
 def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], npt.NDArray[np.int8]]:
     """All pairs, each once; one that several rules accepted is told by its highest score, then the first rule."""
     if len(found) == 1:
-        a, b, score = (np.ascontiguousarray(column) for column in found[0])
-        return a, b, score, np.zeros(len(a), np.int8)
+        ((a, b, score),) = found
+        alone = np.ascontiguousarray(a), np.ascontiguousarray(b), np.ascontiguousarray(score)
+        return *alone, np.zeros(len(a), np.int8)
     a = np.concatenate([np.empty(0, np.uint32), *(pairs[0] for pairs in found)])
     b = np.concatenate([np.empty(0, np.uint32), *(pairs[1] for pairs in found)])
     score = np.concatenate([np.empty(0), *(pairs[2] for pairs in found)])

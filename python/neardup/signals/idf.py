@@ -114,7 +114,7 @@ def build_idf(source: Source, *, threads: int = 0, progress: Progress | None = N
         collection = collect(source, detector, settings, progress)
     finally:
         progress.end()
-    statistics = count(collection, (_LENGTH,), settings)
+    statistics = count(collection, detector, settings)
     if not statistics.pages:
         raise InputError("no pages were read", hint="an idf table needs a collection")
     return Idf(statistics)

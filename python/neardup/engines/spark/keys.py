@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.detectors.rules import RarestChunks, least_jaccard
+from neardup.detectors.rules import OfSets, RarestChunks, least_jaccard
 from neardup.engines.layout import COLUMNS_A_RULE, Layout
 from neardup.engines.matching import FEW, most_possible
 from neardup.engines.packed import bytes_to_lists, lists_to_bytes, whole_groups
@@ -95,6 +95,7 @@ def rarest(first: DataFrame, layout: Layout) -> DataFrame:
     for at, name in layout.key_lists.items():
         rule = layout.rules[at]
         number = layout.sets[rule.verify.fingerprint]
+        assert isinstance(rule.verify, OfSets), "keys are chosen by rarity where sets are verified"
         least = least_jaccard(rule.verify)
 
         def explode(batches: Batches, column: str = f"s{number}") -> Batches:
