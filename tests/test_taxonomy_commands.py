@@ -33,6 +33,7 @@ def test_any_method_by_its_text_form(crawl: Path, tmp_path: Path) -> None:
         "matching",
         "clustering",
         "writing",
+        "report",
     ]
 
 

@@ -238,7 +238,7 @@ def estimate(
 
     >>> found = estimate("site-aware", pages=1.6e9, machines=100, cores=16)
     >>> found.fingerprint_bytes, found.keys, found.local["dominates"]
-    (96, 27, 'reading')
+    (96, 27, 'clustering')
     """
     if pages < 1 or tokens < 1 or not 0 <= duplicates <= 1 or machines < 1 or cores < 1:
         raise UsageError("pages, tokens, machines and cores are at least 1, and duplicates a share from 0 to 1")

@@ -131,8 +131,8 @@ OfSets = SharedRatio | SharedOfLarger | ExactJaccard
 def least_jaccard(verify: OfSets) -> float:
     """The Jaccard similarity that no accepted pair falls below.
 
-    >>> from neardup.fingerprints import Shingles
-    >>> round(least_jaccard(SharedOfLarger(Shingles(5), 0.9)), 3), least_jaccard(ExactJaccard(Shingles(5), 0.8))
+    >>> from neardup.fingerprints import ShingleSet
+    >>> round(least_jaccard(SharedOfLarger(ShingleSet(5), 0.9)), 3), least_jaccard(ExactJaccard(ShingleSet(5), 0.8))
     (0.818, 0.8)
     """
     # Two sets of one size; of two sizes it is higher.

@@ -37,11 +37,11 @@ class Given:
     """What the fingerprints of a batch are computed of: tokens; and terms, content or the pages themselves, for which
     the pages are read once more when the first fingerprint asks for it.
 
-    >>> from neardup.fingerprints import FuzzyCodes
+    >>> from neardup.fingerprints import ShingleSet
     >>> from neardup.sources.memory import texts
     >>> given = Given(texts(["a few words"]).batches[0])
-    >>> given.to(FuzzyCodes()).to_pylist()
-    [['a', 'few', 'words']]
+    >>> len(given.to(ShingleSet(2))[0]), given.terms.to_pylist()
+    (3, [['a', 'few', 'words']])
     """
 
     def __init__(

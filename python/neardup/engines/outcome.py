@@ -144,8 +144,8 @@ class Tables:
     #: Of each page its id, and whether it stays.
     ids: pa.Array
     kept: npt.NDArray[np.bool_]
-    #: For each page the first page of its cluster.
-    cluster: npt.NDArray[np.uint32]
+    #: For each page the first page of its cluster, where all pages of a cluster are of this run.
+    cluster: npt.NDArray[np.uint32] | None
     #: Pairs with pages of earlier runs, where there are such.
     against: pa.Table | None = None
 
@@ -238,7 +238,7 @@ def assemble(
         _held(matches, len(own), len(held)),
         ids[behind:],
         kept[mine],
-        cluster[mine],
+        cluster if earlier is None else None,
         None if earlier is None else _against(earlier, ids, matches, behind),
     )
 

@@ -114,9 +114,9 @@ class Index:
         """Makes an empty index for a detector; one that needs statistics of a collection gets them frozen.
 
         >>> import tempfile
-        >>> Index.create(tempfile.mkdtemp() + "/index", "i-match")
+        >>> Index.create(tempfile.mkdtemp() + "/index", "i-match")  # doctest: +IGNORE_EXCEPTION_DETAIL
         Traceback (most recent call last):
-        neardup.errors.UsageError: detector 'i-match' needs statistics of a collection: make them with neardup …
+        neardup.errors.UsageError: detector 'i-match' needs statistics of a collection
         """
         chosen = parse(detector)
         reading = reading or Reading()

@@ -34,10 +34,10 @@ pub struct Anatomy {
 /// use neardup_core::html::anatomy::anatomy;
 ///
 /// let html = "<link rel=canonical href='http://a.example/x#y'><ul><li><a href=/>Home</a></ul><p>".to_owned()
-///     + &"word ".repeat(20);
+///     + &"word ".repeat(50);
 /// let page = anatomy(&html, None);
 /// assert_eq!(page.canonical.as_deref(), Some("http://a.example/x"));
-/// assert_eq!((page.layout.len(), page.main.trim().len()), (3, 99));
+/// assert_eq!((page.layout.len(), page.main.trim().len()), (3, 249));
 /// ```
 pub fn anatomy(html: &str, url: Option<&Url>) -> Anatomy {
     let mut reader = Reader::default();

@@ -161,7 +161,7 @@ def hot_limit(sizes: Iterable[tuple[int, int, int]], hot: int, pages: int) -> in
     >>> hot_limit([(0, 2, 1000), (0, 30, 1)], 20, 100)
     20
     >>> hot_limit([(0, 2, 1000), (0, 20_000, 10)], 20_000, 100)
-    16
+    19999
     """
     limit, most = hot, most_possible(pages)
     possible: dict[int, int] = {}
