@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PROPTEST_RNG_SEED ?= 2006
 
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-python browser fuzz lint types reference wheel clean
+.PHONY: demo test test-rust test-python tests-of-spark other-tests browser fuzz lint types reference wheel clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -35,8 +35,15 @@ test: lint types test-rust test-python
 test-rust: $(VENV)/.installed
 	HTML5LIB_TESTS=$$($(BIN)/python tools/fetch_html5lib_tests.py) cargo test --quiet --workspace --exclude neardup-python
 
+# Tests of Spark mostly wait for it, so they run beside the others.
 test-python: $(VENV)/.built browser
-	$(BIN)/python -m pytest -q
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target tests-of-spark other-tests
+
+tests-of-spark:
+	$(BIN)/python -m pytest -q tests/spark
+
+other-tests:
+	$(BIN)/python -m pytest -q --ignore=tests/spark
 
 # A browser for the tests of rendering, where the system has none: Debian's, or a word on how to get one. The headless
 # shell alone would do; it is the faster one.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,17 @@ from neardup.report.explain import explain
 from neardup.report.explain_page import explain_page
 from neardup.testing import web
 
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
+IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 WIDE = {"width": 1000, "height": 900}
 
 
 def main() -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as name, chromium() as browser:
+    # In the folder itself, so that pictures show names and not where they were taken.
+    with tempfile.TemporaryDirectory() as name, chdir(name), chromium() as browser:
         folder = Path(name)
-        web(seed=0, pages=3000).write_warc(folder / "web.warc.gz")
-        result = dedup(folder / "web.warc.gz", folder / "result", certify=None)
+        web(seed=0, pages=3000).write_warc("web.warc.gz")
+        result = dedup("web.warc.gz", "result")
         removed = next(
             page
             for page in result.pages.to_pylist()

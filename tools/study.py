@@ -21,7 +21,7 @@ from neardup.engines import Settings
 from neardup.evaluation.plots import Line, Plot, draw_plot
 from neardup.study import Study, study
 from neardup.study.page import fitted_line
-from neardup.testing import web
+from neardup.testing import search_web
 from neardup.testing.planted import planted
 from neardup.text import Reading
 
@@ -40,8 +40,9 @@ to 43.1 % duplicates; 25.9 to 29.3 % inside the connected part and 41.1 to 50.4 
 ABOUT: Final = {
     "planted": "## A planted collection\n\n4,000 pages whose clusters (sizes by a power law of exponent 2.5) and "
     "places in the bow tie were decided before they were written; a test holds the study to exactly these numbers.",
-    "web": "## The generated web\n\nThe web of `neardup demo` with 3,000 pages, which has planted relations between "
-    "pages but no links from page to page: all but one page count as disconnected.",
+    "web": "## The generated web\n\nThe web of `neardup testing web`, 100 queries and all that is served: "
+    "pages link to others of their site, and few to another, so that the core of the bow tie is one site and most are "
+    "islands.",
     "debian": "## Manuals of Debian\n\n64,041 HTML pages of seven packages of Debian (openjdk, php-doc, libboost, "
     "postgresql, llvm, sqlite3, python), three versions of most; hosts are made up, one for each version, and links "
     "lead from page to page of one version. DFSG-free licences. The crawl begins at the first page of each manual; "
@@ -128,7 +129,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         planted(seed=1, pages=4000).write_jsonl(folder / "planted.jsonl")
-        web(seed=0, pages=3000).write_jsonl(folder / "web.jsonl")
+        (folder / "searched").mkdir()
+        search_web(seed=0).write(folder / "searched")
         planted_study = study(folder / "planted.jsonl", folder / "planted", name="planted")
         files = sorted(manuals.glob("*.jsonl.zst"))
         # By the registrable domain all manuals would be one site.
@@ -136,7 +138,7 @@ def main() -> None:
         core = study(files, name="manuals of Debian", settings=hosts, steps=1, levels=[])
         studies = {
             "planted": planted_study,
-            "web": study(folder / "web.jsonl", name="generated web"),
+            "web": study(folder / "searched" / "web.warc.gz", name="generated web"),
             "debian": study(
                 files, name="manuals of Debian", like=[folder / "planted"], settings=hosts, seeds=first_pages(core)
             ),

@@ -76,7 +76,8 @@ def pairs_batch(
     values: dict[AnyFingerprint, FixedWidth],
 ) -> pa.RecordBatch:
     """Accepted pairs as rows."""
-    a, b, score = found
+    # As one array holds them, pairs come in strides.
+    a, b, score = np.ascontiguousarray(found[0]), np.ascontiguousarray(found[1]), found[2]
 
     def optional(numbers: npt.NDArray[np.uint32] | None) -> pa.Array:
         return pa.nulls(len(a), pa.int32()) if numbers is None else pa.array(numbers.astype(np.int32))
