@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import Index, _native
+from neardup.engines.fingerprinting import Given
 from neardup.index.incoming import Arrays, encoded
 from neardup.index.shape import shape_of
 
@@ -41,7 +42,7 @@ def batch_of(number: int, shape: Any) -> Arrays:
     lists = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(tokens.reshape(-1)), type=kind)
     names = [f"http://s{at % SITES}.example/{number}/{at}" for at in range(BATCH)]
     high, low = _native.token_identities(lists)
-    columns, sets = shape.compute(lists, None)
+    columns, sets = shape.compute(Given(None, tokens=lists))
     return Arrays(
         names=names,
         ids=encoded(names),
