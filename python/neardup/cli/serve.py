@@ -61,8 +61,8 @@ def command(folder: str, host: str, port: int, backups: str | None, **options: A
     from neardup.engines.machine import parse_bytes
     from neardup.index import Index
     from neardup.index.index import MEMORY
-    from neardup.web.gate import Limits
-    from neardup.web.serve import serve
+    from neardup.web.service.gate import Limits
+    from neardup.web.service.serve import serve
 
     limits = Limits(
         body=parse_bytes(options["max_body"]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import secrets
 import socket
 import threading
@@ -13,23 +12,10 @@ from typing import Final
 
 from neardup.errors import UsageError
 from neardup.web.application import application, open_workspace, require_ui
+from neardup.web.loopback import is_loopback
 
 #: Tried first, so that an address can be kept; another is taken where it is in use.
 PORT: Final = 8740
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def bound(host: str, port: int | None) -> socket.socket:

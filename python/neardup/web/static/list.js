@@ -14,6 +14,10 @@ export function list() {
   let height = 0;
   let blocks = new Map();
   let chosen = -1;
+  const cut = document.createElement("p");
+  cut.className = "told";
+  cut.hidden = true;
+  box.after(cut);
 
   function measure() {
     const row = box.querySelector("li.row");
@@ -35,7 +39,10 @@ export function list() {
   }
 
   function stretch() {
-    box.style.height = `${Math.min(total * height, TALLEST)}px`;
+    const most = Math.floor(TALLEST / height);
+    cut.hidden = total <= most;
+    cut.textContent = `The first ${most.toLocaleString("en")} are listed; filter, or sort the other way, to see others.`;
+    box.style.height = `${Math.min(total, most) * height}px`;
     for (const [index, block] of blocks) place(block, index);
   }
 
@@ -64,7 +71,8 @@ export function list() {
     if (!height) return;
     const top = -box.getBoundingClientRect().top;
     const from = Math.max(0, Math.floor((top - innerHeight) / height / size));
-    const last = Math.min(Math.ceil((top + 2 * innerHeight) / height / size), Math.ceil(total / size) - 1);
+    const listed = Math.min(total, Math.floor(TALLEST / height));
+    const last = Math.min(Math.ceil((top + 2 * innerHeight) / height / size), Math.ceil(listed / size) - 1);
     for (let index = from; index <= last; index += 1) if (!blocks.has(index)) fill(index);
     for (const [index, block] of blocks) {
       if (index < from - 4 || index > last + 4) {

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-from neardup.web.gate import Refused
+from neardup.web.service.gate import Refused
 
 Asked = TypeVar("Asked")
 Given = TypeVar("Given")

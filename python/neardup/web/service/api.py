@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final
 from neardup.errors import InputError, MissingExtra, NeardupError, OutputError, UsageError
 from neardup.index import Answer, Index
 from neardup.version import VERSION
-from neardup.web.gate import DEFAULT, Gate, Limits, Refused
+from neardup.web.service.gate import DEFAULT, Gate, Limits, Refused
 
 LOG: Final = logging.getLogger("neardup.service")
 #: Pages that share a commit, and questions that share a look-up, at most.
@@ -34,9 +34,9 @@ def application(
         from fastapi.responses import Response
         from starlette.exceptions import HTTPException
 
-        from neardup.web import models
-        from neardup.web.batching import Batcher
-        from neardup.web.metrics import Metrics
+        from neardup.web.service import models
+        from neardup.web.service.batching import Batcher
+        from neardup.web.service.metrics import Metrics
     except ImportError as error:
         raise MissingExtra(f"the service needs {error.name}", hint="pip install 'neardup[serve]'") from None
 

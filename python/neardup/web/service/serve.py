@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import socket
 import sys
@@ -13,22 +12,9 @@ from typing import Any
 
 from neardup.errors import MissingExtra, OutputError, UsageError
 from neardup.index import Index
-from neardup.web.gate import DEFAULT, Limits
-from neardup.web.service import LOG, application
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+from neardup.web.loopback import is_loopback
+from neardup.web.service.api import LOG, application
+from neardup.web.service.gate import DEFAULT, Limits
 
 
 def serve(
