@@ -10,9 +10,9 @@ use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
+use crate::apply::thread_pool;
 use crate::arrays::{TokenLists, detached};
 use crate::pairs::{Column, contiguous};
-use crate::rules::thread_pool;
 
 type Scored<'py> = (Column<'py, u32>, Column<'py, u32>, Column<'py, f64>);
 

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+mod apply;
 mod archive;
 mod arrays;
 mod chunks;
@@ -14,6 +15,7 @@ mod content;
 mod exact;
 mod fingerprints;
 mod index;
+mod matching;
 mod pages;
 mod pairs;
 mod postings;
@@ -47,6 +49,8 @@ mod _native {
     #[pymodule_export]
     use crate::index::{IndexStore, site_hashes, token_identities};
     #[pymodule_export]
+    use crate::matching::{join, match_buckets, match_rules, resolve_hot};
+    #[pymodule_export]
     use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms, url_hashes};
     #[pymodule_export]
     use crate::pairs::{
@@ -55,8 +59,6 @@ mod _native {
     };
     #[pymodule_export]
     use crate::postings::{Postings, build_postings};
-    #[pymodule_export]
-    use crate::rules::{join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]
     use crate::signals::{anatomy, compressed_sizes, compression_window, snippets};
     #[pymodule_export]

@@ -79,7 +79,7 @@ impl Postings {
         threads: usize,
     ) -> PyResult<(Column<'py, i64>, Column<'py, u32>, Column<'py, u32>)> {
         let queries = TokenLists::new(&queries)?;
-        let pool = crate::rules::thread_pool(threads)?;
+        let pool = crate::apply::thread_pool(threads)?;
         let wanted = Wanted { least: least.max(1), ratio };
         let answers = self
             .with(py, |postings| detached(py, || pool.install(|| postings.query(queries.lists(), wanted))))?;

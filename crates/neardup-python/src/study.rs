@@ -13,10 +13,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
+use crate::apply::thread_pool;
 use crate::arrays::{TokenLists, detached, list_array, pyarrow};
 use crate::pages::Pages;
 use crate::pairs::{Column, contiguous, edges};
-use crate::rules::thread_pool;
 
 /// (lists, characters): the shingle paragraphs of each page in order, and how long its collapsed text is.
 #[pyfunction]

@@ -1,0 +1,185 @@
+//! Checked rules to accepted pairs: the join of all of them together, and then their hot buckets.
+
+use neardup_core::hot::{self, Resolved, Tuning};
+use neardup_core::join::{Buckets, Joined, Limits, Sites, Standing};
+use neardup_core::lanes::AgreeingLanes;
+use neardup_core::screen::Screened;
+use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Glance, Jaccard};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::arrays::detached;
+use crate::pairs::contiguous;
+use crate::rules::{Evidence, Given, RuleArrays, SetLists, Spec, one_row_a_page};
+
+/// What pairs of one rule are verified with.
+enum Verifier<'a> {
+    Key(Everything),
+    Columns(EqualColumns<'a>),
+    Bits(AgreeingBits<'a>),
+    Lanes(AgreeingLanes<'a>),
+    Sets(Jaccard<'a>),
+    Glances(Glance<'a>),
+}
+
+impl<'a> Verifier<'a> {
+    fn new(evidence: &'a Evidence<'a>) -> Self {
+        match evidence {
+            Evidence::Key => Verifier::Key(Everything),
+            Evidence::Columns(columns) => Verifier::Columns(*columns),
+            Evidence::Bits(bits) => Verifier::Bits(*bits),
+            Evidence::Lanes(lanes) => Verifier::Lanes(*lanes),
+            Evidence::Sets(sets, least, of_larger) => {
+                Verifier::Sets(Jaccard { sets, least: *least, of_larger: *of_larger })
+            }
+            Evidence::Glances(sets, least, of_larger) => {
+                Verifier::Glances(Glance(Jaccard { sets, least: *least, of_larger: *of_larger }))
+            }
+        }
+    }
+
+    fn join(&self, buckets: &Buckets<'_>, limits: Limits) -> Joined {
+        match self {
+            Verifier::Key(verifier) => buckets.join_within(verifier, limits),
+            Verifier::Columns(verifier) => buckets.join_within(verifier, limits),
+            Verifier::Bits(verifier) => buckets.join_within(verifier, limits),
+            Verifier::Lanes(verifier) => buckets.join_within(verifier, limits),
+            Verifier::Sets(verifier) => buckets.join_within(verifier, limits),
+            Verifier::Glances(verifier) => buckets.join_within(verifier, limits),
+        }
+    }
+
+    fn join_given(&self, buckets: &Buckets<'_>, standing: &[Standing]) -> Joined {
+        match self {
+            Verifier::Key(verifier) => buckets.join_given(standing, verifier),
+            Verifier::Columns(verifier) => buckets.join_given(standing, verifier),
+            Verifier::Bits(verifier) => buckets.join_given(standing, verifier),
+            Verifier::Lanes(verifier) => buckets.join_given(standing, verifier),
+            Verifier::Sets(verifier) => buckets.join_given(standing, verifier),
+            Verifier::Glances(verifier) => buckets.join_given(standing, verifier),
+        }
+    }
+
+    fn screened(&self) -> &dyn Screened {
+        match self {
+            Verifier::Key(verifier) => verifier,
+            Verifier::Columns(verifier) => verifier,
+            Verifier::Bits(verifier) => verifier,
+            Verifier::Lanes(verifier) => verifier,
+            Verifier::Sets(verifier) => verifier,
+            Verifier::Glances(verifier) => verifier,
+        }
+    }
+}
+
+/// Buckets that are joined whatever the limits say.
+pub const FEW: usize = 16;
+/// Pages whose keys are held at once.
+pub const PART: usize = 1 << 21;
+/// Pages in hot buckets that are compared at a time: many, as each tile streams all pages that stay through the cache.
+const TILE: usize = 256;
+/// From how many pages that stay on they are packed: beside so many, 72 bytes a page and bucket are little.
+const PACKED: usize = 1024;
+
+/// What is done with the rules once they are checked.
+#[derive(Clone, Copy)]
+pub enum Work<'a> {
+    /// All pairs within limits; hot buckets are resolved in the given order of pages, no more pairs of them recorded
+    /// than so many unless they decide something.
+    Match { order: &'a [u32], limits: Limits, recorded: u64 },
+    /// Only the pairs of given buckets.
+    Given(&'a [Standing]),
+}
+
+fn apply(specs: &[Spec<'_>], active: &[bool], work: Work<'_>) -> Vec<(Joined, Resolved)> {
+    let buckets: Vec<Buckets> =
+        specs.iter().map(|spec| Buckets::new(spec.keys, active, spec.predicate)).collect();
+    let verifiers: Vec<Verifier> = specs.iter().map(|spec| Verifier::new(&spec.evidence)).collect();
+    let (order, limits, recorded) = match work {
+        Work::Match { order, limits, recorded } => (order, limits, recorded),
+        Work::Given(standing) => {
+            let given = verifiers.iter().zip(&buckets);
+            let joined = given.map(|(verifier, buckets)| verifier.join_given(buckets, standing));
+            return joined.map(|joined| (joined, Resolved::default())).collect();
+        }
+    };
+    let joined: Vec<Joined> =
+        verifiers.iter().zip(&buckets).map(|(verifier, buckets)| verifier.join(buckets, limits)).collect();
+    let rules: Vec<hot::Rule> = buckets
+        .iter()
+        .zip(verifiers.iter().zip(&joined))
+        .map(|(buckets, (verifier, joined))| hot::Rule { buckets, verifier: verifier.screened(), joined })
+        .collect();
+    let resolved = hot::resolve(&rules, order, Tuning { tile: TILE, packed: PACKED, pairs: recorded });
+    joined.into_iter().zip(resolved).collect()
+}
+
+/// As many threads as asked for; 0 means one a core.
+pub fn thread_pool(threads: usize) -> PyResult<ThreadPool> {
+    let built = ThreadPoolBuilder::new().num_threads(threads).build();
+    built.map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
+}
+
+/// Checks all that the rules share, and applies them.
+#[allow(clippy::too_many_arguments)]
+pub fn checked_and_applied(
+    py: Python<'_>,
+    rules: &[RuleArrays<'_>],
+    active: &PyReadonlyArray1<'_, bool>,
+    work: Work<'_>,
+    site_offsets: Option<PyReadonlyArray1<'_, u64>>,
+    sites: Option<PyReadonlyArray1<'_, u32>>,
+    rows: Option<PyReadonlyArray1<'_, u32>>,
+    threads: usize,
+) -> PyResult<Vec<(Joined, Resolved)>> {
+    let active = contiguous(active)?;
+    let pages = active.len();
+    let sites = match (&site_offsets, &sites) {
+        (Some(offsets), Some(values)) => {
+            let (offsets, values) = (contiguous(offsets)?, contiguous(values)?);
+            one_row_a_page(offsets.len().wrapping_sub(1), pages, "site_offsets")?;
+            if offsets.windows(2).any(|pair| pair[0] > pair[1]) || offsets[pages] as usize > values.len() {
+                return Err(PyValueError::new_err("site_offsets do not fit sites"));
+            }
+            Some(Sites { offsets, values })
+        }
+        _ => None,
+    };
+    let rows = rows.as_ref().map(contiguous).transpose()?;
+    let pool = thread_pool(threads)?;
+    let mut sets: Vec<Option<SetLists>> = rules
+        .iter()
+        .map(|rule| rule.sets.as_ref().map(SetLists::new).transpose())
+        .collect::<PyResult<_>>()?;
+    for (rule, sets) in rules.iter().zip(&mut sets) {
+        if let (None, None, Some(sets), Some(rows)) = (&rule.keys, &rule.key_lists, sets, rows) {
+            one_row_a_page(rows.len(), pages, "rows")?;
+            let least = rule.least_ratio();
+            detached(py, || pool.install(|| sets.make_keys(rows, active, least)))?;
+        }
+    }
+    let given: Vec<Given> = rules.iter().map(Given::new).collect::<PyResult<_>>()?;
+    let specs: Vec<Spec> = rules
+        .iter()
+        .zip(sets.iter().zip(&given))
+        .map(|(rule, (sets, given))| rule.checked(sites, pages, sets.as_ref(), given, rows))
+        .collect::<PyResult<_>>()?;
+    if let Work::Given(standing) = work {
+        check_standing(&specs, pages, standing)?;
+    }
+    let applied = detached(py, || pool.install(|| apply(&specs, active, work)));
+    match sets.iter().flatten().find_map(|sets| sets.failed.get()) {
+        Some(reason) => Err(PyOSError::new_err(format!("sets cannot be read back: {reason}"))),
+        None => Ok(applied),
+    }
+}
+
+fn check_standing(specs: &[Spec<'_>], pages: usize, standing: &[Standing]) -> PyResult<()> {
+    let columns = specs.iter().map(|spec| spec.keys.count()).min().unwrap_or(0);
+    if standing.iter().any(|at| at.page as usize >= pages || at.column as usize >= columns) {
+        return Err(PyValueError::new_err("a bucket names a page or a column that is not there"));
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! What Python calls to have pairs found: all of a collection, its hot buckets alone, or buckets put together elsewhere.
+
+use neardup_core::hot::Resolved;
+use neardup_core::join::{Limits, Pair, Standing};
+use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use crate::apply::{FEW, PART, Work, checked_and_applied};
+use crate::pairs::{contiguous, permutation};
+use crate::rules::{RuleArrays, one_row_a_page};
+
+/// A pair as a row of a NumPy array with the fields a, b and score: pairs are handed over without a copy.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct PairRow(Pair);
+
+// SAFETY: PairRow is `Pair`, which is laid out as in C: two u32, then an f64, without padding, as the dtype says.
+unsafe impl numpy::Element for PairRow {
+    const IS_COPY: bool = true;
+
+    fn get_dtype(py: Python<'_>) -> Bound<'_, numpy::PyArrayDescr> {
+        let fields = [("a", "u4"), ("b", "u4"), ("score", "f8")];
+        numpy::PyArrayDescr::new(py, fields).expect("NumPy knows these fields")
+    }
+
+    fn clone_ref(&self, _py: Python<'_>) -> Self {
+        *self
+    }
+}
+
+/// The columns of pairs, each a view of the one array that holds them.
+fn columns<'py>(py: Python<'py>, pairs: Vec<Pair>) -> PyResult<(Field<'py>, Field<'py>, Field<'py>)> {
+    // In place: the vector keeps its memory, as the standard library does where sizes are the same.
+    let rows = pairs.into_iter().map(PairRow).collect::<Vec<_>>().into_pyarray(py);
+    Ok((rows.get_item("a")?, rows.get_item("b")?, rows.get_item("score")?))
+}
+
+type Field<'py> = Bound<'py, PyAny>;
+type JoinResult<'py> = (Field<'py>, Field<'py>, Field<'py>, u64, u64);
+
+/// (a, b, score, candidates, largest bucket) of the accepted pairs, sorted: every pair of every bucket.
+#[pyfunction]
+#[pyo3(signature = (keys, active, *, predicate="any", site_offsets=None, sites=None,
+                    columns=None, bits=None, least=0.0, threads=0))]
+#[allow(clippy::too_many_arguments)]
+pub fn join<'py>(
+    py: Python<'py>,
+    keys: PyReadonlyArray2<'py, u64>,
+    active: PyReadonlyArray1<'py, bool>,
+    predicate: &str,
+    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
+    sites: Option<PyReadonlyArray1<'py, u32>>,
+    columns: Option<PyReadonlyArray2<'py, u64>>,
+    bits: Option<PyReadonlyArray2<'py, u64>>,
+    least: f64,
+    threads: usize,
+) -> PyResult<JoinResult<'py>> {
+    let rule = RuleArrays {
+        keys: Some(keys),
+        key_lists: None,
+        key_kind: "columns".to_owned(),
+        pieces: 0,
+        predicate: predicate.to_owned(),
+        columns,
+        bits,
+        lanes: None,
+        sets: None,
+        of_larger: false,
+        glances: None,
+        least,
+    };
+    let order: Vec<u32> = (0..active.len()? as u32).collect();
+    let work = Work::Match { order: &order, limits: Limits::NONE, recorded: u64::MAX };
+    let mut applied = checked_and_applied(py, &[rule], &active, work, site_offsets, sites, None, threads)?;
+    let (joined, _) = applied.remove(0);
+    let (a, b, score) = self::columns(py, joined.pairs)?;
+    Ok((a, b, score, joined.candidates, joined.largest_bucket))
+}
+
+type RuleResult<'py> = (Field<'py>, Field<'py>, Field<'py>, u64, u64, u64, u64, u64);
+
+/// For each rule (a, b, score, candidates, accepted, largest bucket, hot buckets, unscored).
+#[pyfunction]
+#[pyo3(signature = (rules, active, order, *, hot, most_accepted, most_possible, site_offsets=None, sites=None,
+                    rows=None, threads=0))]
+#[allow(clippy::too_many_arguments)]
+pub fn match_rules<'py>(
+    py: Python<'py>,
+    rules: Vec<RuleArrays<'py>>,
+    active: PyReadonlyArray1<'py, bool>,
+    order: PyReadonlyArray1<'py, u32>,
+    hot: usize,
+    most_accepted: u64,
+    most_possible: u64,
+    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
+    sites: Option<PyReadonlyArray1<'py, u32>>,
+    rows: Option<PyReadonlyArray1<'py, u32>>,
+    threads: usize,
+) -> PyResult<Vec<RuleResult<'py>>> {
+    let order = permutation(&order)?;
+    one_row_a_page(order.len(), active.len()?, "order")?;
+    let limits =
+        Limits { bucket: hot, few: FEW, accepted: most_accepted, possible: most_possible, part: PART };
+    let work = Work::Match { order, limits, recorded: most_accepted };
+    let applied = checked_and_applied(py, &rules, &active, work, site_offsets, sites, rows, threads)?;
+    let told = applied.into_iter().map(|(joined, resolved)| {
+        let candidates = joined.candidates + resolved.compared;
+        let accepted = joined.pairs.len() as u64 + resolved.accepted;
+        let hot_buckets = joined.hot.len() as u64;
+        drop(joined.hot);
+        let (mut pairs, hot_pairs) = (joined.pairs, resolved.pairs);
+        if !hot_pairs.is_empty() {
+            pairs.extend(hot_pairs);
+            pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
+        }
+        let (a, b, score) = columns(py, pairs)?;
+        Ok((a, b, score, candidates, accepted, joined.largest_bucket, hot_buckets, resolved.unscored))
+    });
+    told.collect()
+}
+
+/// The same for hot buckets alone, those of more than `hot` entries, as they are resolved among all: for each rule
+/// (a, b, score, compared, accepted, fullest bucket, hot buckets, unscored). Pairs of other buckets are known already.
+#[pyfunction]
+#[pyo3(signature = (rules, active, order, *, hot, recorded, site_offsets=None, sites=None, rows=None, threads=0))]
+#[allow(clippy::too_many_arguments)]
+pub fn resolve_hot<'py>(
+    py: Python<'py>,
+    rules: Vec<RuleArrays<'py>>,
+    active: PyReadonlyArray1<'py, bool>,
+    order: PyReadonlyArray1<'py, u32>,
+    hot: usize,
+    recorded: u64,
+    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
+    sites: Option<PyReadonlyArray1<'py, u32>>,
+    rows: Option<PyReadonlyArray1<'py, u32>>,
+    threads: usize,
+) -> PyResult<Vec<RuleResult<'py>>> {
+    let order = permutation(&order)?;
+    one_row_a_page(order.len(), active.len()?, "order")?;
+    let work = Work::Match { order, limits: Limits { bucket: hot, ..Limits::NONE }, recorded };
+    let applied = checked_and_applied(py, &rules, &active, work, site_offsets, sites, rows, threads)?;
+    let told = applied.into_iter().map(|(joined, resolved)| {
+        let Resolved { pairs, compared, accepted, unscored } = resolved;
+        let (a, b, score) = columns(py, pairs)?;
+        Ok((a, b, score, compared, accepted, joined.largest_bucket, joined.hot.len() as u64, unscored))
+    });
+    told.collect()
+}
+
+/// (a, b, score, candidates) of the accepted pairs of buckets that were put together elsewhere: whole and one after
+/// another, each page a row of its own.
+#[pyfunction]
+#[pyo3(signature = (rule, columns, keys, key_sites, *, site_offsets=None, sites=None, threads=1))]
+#[allow(clippy::too_many_arguments)]
+pub fn match_buckets<'py>(
+    py: Python<'py>,
+    rule: RuleArrays<'py>,
+    columns: PyReadonlyArray1<'py, u32>,
+    keys: PyReadonlyArray1<'py, u64>,
+    key_sites: PyReadonlyArray1<'py, u32>,
+    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
+    sites: Option<PyReadonlyArray1<'py, u32>>,
+    threads: usize,
+) -> PyResult<(Field<'py>, Field<'py>, Field<'py>, u64)> {
+    let (columns, keys, key_sites) = (contiguous(&columns)?, contiguous(&keys)?, contiguous(&key_sites)?);
+    one_row_a_page(keys.len(), columns.len(), "keys")?;
+    one_row_a_page(key_sites.len(), columns.len(), "key_sites")?;
+    let standing: Vec<Standing> = columns
+        .iter()
+        .zip(keys.iter().zip(key_sites))
+        .enumerate()
+        .map(|(page, (&column, (&key, &site)))| Standing { column, key, site, page: page as u32 })
+        .collect();
+    let active = vec![true; columns.len()].into_pyarray(py).readonly();
+    let work = Work::Given(&standing);
+    let mut applied = checked_and_applied(py, &[rule], &active, work, site_offsets, sites, None, threads)?;
+    let (joined, _) = applied.remove(0);
+    let (a, b, score) = self::columns(py, joined.pairs)?;
+    Ok((a, b, score, joined.candidates))
+}
