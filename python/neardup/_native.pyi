@@ -70,6 +70,7 @@ __all__ = [
     "random_windows",
     "read_pages",
     "repeat_levels",
+    "resolve_hot",
     "shingle_sets",
     "site_hashes",
     "site_of",
