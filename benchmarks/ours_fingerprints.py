@@ -32,6 +32,9 @@ class _Rule:
     lanes: None = None
     sets: None = None
     of_larger: bool = False
+    key_lists: None = None
+    glances: None = None
+    of_larger: bool = False
     least: float = _AGREEING
 
 

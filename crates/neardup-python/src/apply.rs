@@ -76,8 +76,8 @@ impl<'a> Verifier<'a> {
 
 /// Buckets that are joined whatever the limits say.
 pub const FEW: usize = 16;
-/// Pages whose keys are held at once.
-pub const PART: usize = 1 << 21;
+/// Pages whose keys are held at once: many, since limits are kept best where all buckets of a column are known.
+pub const PART: usize = 1 << 26;
 /// Pages in hot buckets that are compared at a time: many, as each tile streams all pages that stay through the cache.
 const TILE: usize = 256;
 /// From how many pages that stay on they are packed: beside so many, 72 bytes a page and bucket are little.
