@@ -34,7 +34,6 @@ class _Rule:
     of_larger: bool = False
     key_lists: None = None
     glances: None = None
-    of_larger: bool = False
     least: float = _AGREEING
 
 
