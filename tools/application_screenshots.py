@@ -22,6 +22,7 @@ VIEWS = {
     "cluster": "/cluster/{first}",
     "pair": "/pair/{first}/{second}",
     "judge": "/judge/zoe",
+    "disputes": "/adjudicate?name=eve",
     "agreement": "/agreement",
 }
 
@@ -49,13 +50,13 @@ def readable(space: Any, row: int) -> bool:
 
 
 def judge(run: Path) -> None:
-    """Two judges who mostly agree, and an adjudicator."""
+    """Two judges who mostly agree, and an adjudicator, who leaves two pairs for later."""
     judging = Judging.create(run / "judging.sqlite", draw_pairs([run], 60, ["site"]))
     for name, strictness in (("ada", 0.985), ("bob", 0.987)):
         for number, pair in enumerate(judging.pairs()):
             alike = pair.returned[0].score >= strictness
             judging.say(name, number, "correct" if alike else "incorrect", "time stamp" if alike else "main item")
-    for number in judging.disputes():
+    for number in judging.disputes()[:-2]:
         judging.say("eve", number, "undecided", "minor item", role="adjudicator")
     judging.close()
 

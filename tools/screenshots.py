@@ -50,7 +50,9 @@ def shot(
 
     context = browser.new_context(viewport=WIDE, device_scale_factor=1, **options)
     page = context.new_page()
-    page.goto(address)
+    answer = page.goto(address)
+    if answer is not None and not answer.ok:
+        raise RuntimeError(f"{address}: {answer.status}")
     page.wait_for_load_state("load")
     taken = (
         [page.screenshot(clip=clip, full_page=True)]

@@ -160,6 +160,9 @@ def test_links_from_a_table(tmp_path: Path) -> None:
     (tmp_path / "odd.tsv").write_bytes(b"http://a.example/\xff\thttp://a.example/1\nx\n")
     found = read_links(str(tmp_path / "odd.tsv"))
     assert (len(found.target), found.unreadable) == (1, 1)
+    (tmp_path / "other.tsv").write_text("root:x:0\ndaemon:x:1\n")
+    with pytest.raises(InputError, match="none of its lines is a link"):
+        read_links(str(tmp_path / "other.tsv"))
     with pytest.raises(InputError, match=r"none\.tsv"):
         study(tmp_path / "pages.jsonl", links=tmp_path / "none.tsv")
 

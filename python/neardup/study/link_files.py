@@ -84,6 +84,10 @@ def _table(place: Place) -> Links:
         targets.append(target[good])
     empty = np.empty(0, np.uint64)
     unreadable = lines - sum(map(len, sources)) - said_columns
+    if unreadable and unreadable + said_columns == lines:
+        raise InputError(
+            "none of its lines is a link", where=place.name, hint="a line has two URLs with a tab between them"
+        )
     return Links(_hashes(sources), _hashes(targets), (empty, empty), unreadable)
 
 
