@@ -39,6 +39,7 @@ __all__ = [
     "count_lines",
     "counted_paragraphs",
     "crawl",
+    "cut_lines",
     "diameters",
     "direct_removal",
     "ending_windows",
@@ -64,6 +65,7 @@ __all__ = [
     "pairs_of_keys",
     "parities",
     "parse_jsonl",
+    "parse_jsonl_file",
     "pieces",
     "projection_codes",
     "projections",
@@ -184,9 +186,20 @@ def links(
     all: bool = False,
 ) -> tuple[npt.NDArray[np.uint64], pa.LargeListArray]: ...
 def count_lines(block: bytes) -> int: ...
+def cut_lines(path: str, start: int, size: int) -> tuple[int, int, int]: ...
 def site_of(url: str, *, site_rule: str = "registrable") -> str | None: ...
 def parse_jsonl(
     block: bytes, id_field: str, url_field: str, html_field: str, text_field: str, date_field: str
+) -> tuple[pa.RecordBatch, list[tuple[int, str]]]: ...
+def parse_jsonl_file(
+    path: str,
+    start: int,
+    length: int,
+    id_field: str,
+    url_field: str,
+    html_field: str,
+    text_field: str,
+    date_field: str,
 ) -> tuple[pa.RecordBatch, list[tuple[int, str]]]: ...
 def minima(tokens: pa.LargeListArray, *, k: int, count: int, rabin: bool = False) -> npt.NDArray[np.uint32]: ...
 def minima_keys(

@@ -15,6 +15,7 @@ mod content;
 mod exact;
 mod fingerprints;
 mod index;
+mod lines;
 mod matching;
 mod pages;
 mod pairs;
@@ -51,7 +52,9 @@ mod _native {
     #[pymodule_export]
     use crate::matching::{join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]
-    use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms, url_hashes};
+    use crate::lines::{count_lines, cut_lines, parse_jsonl, parse_jsonl_file};
+    #[pymodule_export]
+    use crate::pages::{links, read_pages, site_of, terms, url_hashes};
     #[pymodule_export]
     use crate::pairs::{
         agreeing_bits, align, components, diameters, direct_removal, equal_columns, identity_sets, jaccard,

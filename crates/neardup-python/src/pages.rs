@@ -1,14 +1,12 @@
-//! Pages to tokens, a batch at a time; JSON lines to pages.
+//! Pages to tokens, a batch at a time.
 
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, StringArray};
-use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_array::{Array, BooleanArray, LargeBinaryArray, StringArray};
 use neardup_core::decode::decode;
 use neardup_core::hash::{TermHash, fold_term, identity};
 use neardup_core::html::links::{Wanted, links as html_links, normalised, resolved};
-use neardup_core::jsonl;
 use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::site::{SiteRule, site};
 use numpy::{IntoPyArray, PyArray1};
@@ -211,70 +209,10 @@ pub fn url_hashes<'py>(
     Ok(detached(py, || (0..address.len()).into_par_iter().map(hash).collect::<Vec<_>>()).into_pyarray(py))
 }
 
-/// How many line ends a block has.
-#[pyfunction]
-pub fn count_lines(py: Python<'_>, block: PyBackedBytes) -> usize {
-    detached(py, || memchr::memchr_iter(b'\n', &block).count())
-}
-
 /// The site of a URL, or None.
 #[pyfunction]
 #[pyo3(signature = (url, *, site_rule="registrable"))]
 pub fn site_of(url: &str, site_rule: &str) -> PyResult<Option<String>> {
     let rule = rule(site_rule)?;
     Ok(url::Url::parse(url.trim()).ok().and_then(|url| site(&url, rule)))
-}
-
-/// (page columns, [(line, reason), …]) of a block of whole lines.
-#[pyfunction]
-pub fn parse_jsonl<'py>(
-    py: Python<'py>,
-    block: PyBackedBytes,
-    id_field: &str,
-    url_field: &str,
-    html_field: &str,
-    text_field: &str,
-    date_field: &str,
-) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>)> {
-    let fields =
-        jsonl::Fields { id: id_field, url: url_field, html: html_field, text: text_field, date: date_field };
-    let mut lines = detached(py, || jsonl::parse(&block, &fields));
-    let bad = std::mem::take(&mut lines.bad);
-    let columns =
-        detached(py, || columns(lines)).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    // Column by column: a batch handed over whole would live, contents and all, as long as its ids are held.
-    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-    let arrays = columns.into_iter().map(|(_, array)| pyarrow(py, array)).collect::<PyResult<Vec<_>>>()?;
-    let batch = py.import("pyarrow")?.getattr("RecordBatch")?.call_method1("from_arrays", (arrays, names))?;
-    Ok((batch, bad))
-}
-
-type Columns = Vec<(&'static str, ArrayRef)>;
-
-fn columns(lines: jsonl::Lines) -> Result<Columns, arrow_schema::ArrowError> {
-    let strings = |column: jsonl::Strings| -> Result<ArrayRef, arrow_schema::ArrowError> {
-        let text =
-            (0..column.present.len()).map(|at| column.get(at).map(|bytes| String::from_utf8_lossy(bytes)));
-        Ok(Arc::new(text.collect::<StringArray>()))
-    };
-    let mut content = lines.content;
-    if content.offsets.is_empty() {
-        content.offsets.push(0);
-    }
-    let content = LargeBinaryArray::try_new(
-        OffsetBuffer::new(ScalarBuffer::from(content.offsets)),
-        content.bytes.into(),
-        Some(NullBuffer::from(content.present)).filter(|nulls| nulls.null_count() > 0),
-    )?;
-    let (id, url, date) = (strings(lines.id)?, strings(lines.url)?, strings(lines.date)?);
-    Ok(vec![
-        ("id", id),
-        ("url", url),
-        ("content", Arc::new(content) as ArrayRef),
-        ("html", Arc::new(BooleanArray::from(lines.html))),
-        ("date", date),
-        ("line", Arc::new(Int64Array::from(lines.line))),
-        ("start", Arc::new(Int64Array::from(lines.start))),
-        ("length", Arc::new(Int64Array::from(lines.length))),
-    ])
 }

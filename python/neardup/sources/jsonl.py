@@ -1,16 +1,17 @@
 """JSON Lines: one object a line, and a line ends at ``\\n`` only (a string may hold U+2028 and the like).
 
-The reader cuts blocks at line ends and does not look inside; a kernel parses a block in a worker. A line that
-does not parse is named by its number in the file, and the rest goes on.
+The reader cuts blocks at line ends and does not look inside; a kernel parses a block in a worker, and of a plain file
+reads it there as well. A line that does not parse is named by its number in the file, and the rest goes on.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, BinaryIO, Final
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,6 +30,8 @@ _BOM: Final = b"\xef\xbb\xbf"
 _PEEK_LINES: Final = 100
 _PEEK_BYTES: Final = 4 << 20
 
+Read = TypeVar("Read")
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -43,6 +46,22 @@ class Block:
     first_line: int
     first_byte: int | None
     skipped: Skipped | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Whole lines of a plain file that were not read yet: where they begin, how many bytes they have, the number of
+    the first line; or (``skipped``) a line that is passed over."""
+
+    start: int
+    length: int
+    first_line: int
+    skipped: Skipped | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """What it took off the file; the first one has the mark before it as well."""
+        return self.length + (self.start if self.first_line == 0 else 0)
 
 
 class JsonLines:
@@ -93,6 +112,13 @@ class JsonLines:
         return rows
 
     def chunks(self) -> Iterator[Chunk]:
+        if self._is_plain:
+            for stretch in self._stretches():
+                if stretch.skipped is not None:
+                    yield only_skipped(stretch.nbytes, stretch.skipped)
+                else:
+                    yield Chunk(stretch.nbytes, partial(self._load_stretch, stretch))
+            return
         for block in self.blocks():
             if block.skipped is not None:
                 yield only_skipped(block.nbytes, block.skipped)
@@ -102,42 +128,74 @@ class JsonLines:
     def blocks(self) -> Iterator[Block]:
         """The file cut at line ends, and what had to be passed over."""
         with self.place.open() as raw:
-            unpacked = Unpacked(raw)
-            if unpacked.compression == "none" and self.place.is_local:
-                yield from self._plain_blocks(raw)
-            else:
-                yield from _Cutter(self.place, unpacked).cut()
-
-    def _plain_blocks(self, raw: BinaryIO) -> Iterator[Block]:
-        """A plain file: a block is read, cut behind its last line end, and reading goes on from there."""
-        start = line = 0
-        size = BATCH_BYTES
-        while True:
-            raw.seek(start)
-            data = raw.read(size)
-            if not data:
+            if not self._is_plain:
+                yield from _Cutter(self.place, Unpacked(raw)).cut()
                 return
-            end = data.rfind(b"\n") + 1 if len(data) == size else len(data)
+            for stretch in self._stretches():
+                if stretch.skipped is not None:
+                    yield Block(stretch.nbytes, b"", stretch.first_line, None, stretch.skipped)
+                    continue
+                raw.seek(stretch.start)
+                yield Block(stretch.nbytes, raw.read(stretch.length), stretch.first_line, stretch.start)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether any place of it can be read by itself."""
+        if not self.place.is_local:
+            return False
+        with self.place.open() as raw:
+            return Unpacked(raw).compression == "none"
+
+    def _stretches(self) -> Iterator[Stretch]:
+        """A plain file cut at line ends. Only line ends are looked at here, so that workers need not wait."""
+        path = self.place.path
+        line = 0
+        start = len(_BOM) if self.place.head(len(_BOM)) == _BOM else 0
+        size = BATCH_BYTES
+        before = os.stat(path)
+        while True:
+            there, whole, lines = self._readable(_native.cut_lines, path, start, size)
+            if not there:
+                break
+            end = whole if there == size else there
             if end == 0 and size < LINE_BYTES:
                 size *= 2
                 continue
             if end == 0:
-                end = _behind_line(raw, size)
+                end = self._readable(_behind_line, path, start, size)
                 reason = f"a line of more than {LINE_BYTES >> 20} MiB"
-                yield Block(end, b"", line, None, Skipped(self.place.name, f"line {line + 1}", reason))
+                yield Stretch(start, end, line, Skipped(self.place.name, f"line {line + 1}", reason))
                 line += 1
             else:
-                block = data if end == len(data) else data[:end]
-                bom = len(_BOM) if start == 0 and block.startswith(_BOM) else 0
-                yield Block(end, block[bom:] if bom else block, line, start + bom)
-                line += _native.count_lines(block)
+                yield Stretch(start, end, line)
+                line += lines
             start += end
             size = BATCH_BYTES
+        after = os.stat(path)
+        if (after.st_dev, after.st_ino) != (before.st_dev, before.st_ino) or after.st_size < before.st_size:
+            raise InputError("the file was replaced or cut while it was read", where=self.place.name, hint="run again")
+
+    def _readable(self, read: Callable[..., Read], *arguments: object) -> Read:
+        try:
+            return read(*arguments)
+        except OSError as error:
+            reason = f"cannot be read: {error.strerror or error}"
+            raise InputError(reason, where=self.place.name) from None
+
+    def _load_stretch(self, stretch: Stretch) -> Loaded:
+        parsed = self._readable(
+            _native.parse_jsonl_file, self.place.path, stretch.start, stretch.length, *self.fields.names()
+        )
+        return self._loaded(parsed, stretch.first_line, stretch.start)
 
     def load(self, block: Block) -> Loaded:
         """The pages of a block; a page's ``record`` is the number of its line in the file, from 0."""
-        source, first = self.place.name, block.first_line
-        rows, bad = _native.parse_jsonl(block.data, *self.fields.names())
+        return self._loaded(_native.parse_jsonl(block.data, *self.fields.names()), block.first_line, block.first_byte)
+
+    def _loaded(
+        self, parsed: tuple[pa.RecordBatch, list[tuple[int, str]]], first: int, first_byte: int | None
+    ) -> Loaded:
+        source, (rows, bad) = self.place.name, parsed
         wrong: list[tuple[Any, str]] = list(bad)
         content: Any = rows["content"]
         too_long: Any = pc.greater(pc.binary_length(content), pa.scalar(PAGE_BYTES))
@@ -147,20 +205,22 @@ class JsonLines:
         columns: dict[str, Any] = {name: rows[name] for name in ("id", "url", "content", "html", "date")}
         columns["charset"] = "utf-8"
         columns["record"] = pc.add(rows["line"], first)
-        if block.first_byte is not None:
-            columns["offset"] = pc.add(rows["start"], block.first_byte)
+        if first_byte is not None:
+            columns["offset"] = pc.add(rows["start"], first_byte)
             columns["length"] = rows["length"]
         skipped = [Skipped(source, f"line {first + line + 1}", reason) for line, reason in sorted(wrong)]
         return Loaded(build_pages(columns, source, rows.num_rows), skipped)
 
 
-def _behind_line(raw: BinaryIO, size: int) -> int:
-    """How long the line is of which ``size`` bytes were just read, its end included."""
-    while data := raw.read(BATCH_BYTES):
-        end = data.find(b"\n") + 1
-        if end:
-            return size + end
-        size += len(data)
+def _behind_line(path: str, start: int, size: int) -> int:
+    """How long the line is that begins at ``start`` and has no end within ``size`` bytes, its end included."""
+    with open(path, "rb") as raw:
+        raw.seek(start + size)
+        while data := raw.read(BATCH_BYTES):
+            end = data.find(b"\n") + 1
+            if end:
+                return size + end
+            size += len(data)
     return size
 
 

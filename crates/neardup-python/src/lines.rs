@@ -1,0 +1,165 @@
+//! JSON lines to pages: of a block in memory, or of a stretch of a file that the worker reads itself.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, StringArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use memchr::{memchr_iter, memrchr};
+use neardup_core::jsonl;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+
+use crate::arrays::{detached, pyarrow};
+
+/// A thread's buffer is let go of if a block made it larger than this.
+const HELD: usize = 16 << 20;
+
+/// Bytes that are looked at at a time where only line ends count.
+const PIECE: usize = 1 << 18;
+
+thread_local! {
+    /// Blocks of a file, one after another: new memory for each would have to be cleared by the system.
+    static BLOCK: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many line ends a block has.
+#[pyfunction]
+pub fn count_lines(py: Python<'_>, block: PyBackedBytes) -> usize {
+    detached(py, || memchr_iter(b'\n', &block).count())
+}
+
+/// (bytes there are, bytes up to the last line end, line ends) of the `size` bytes of a file from `start` on.
+#[pyfunction]
+pub fn cut_lines(py: Python<'_>, path: PathBuf, start: u64, size: usize) -> PyResult<(usize, usize, usize)> {
+    Ok(detached(py, || -> io::Result<_> {
+        let mut file = opened(&path, start)?;
+        let (mut there, mut whole, mut lines) = (0, 0, 0);
+        with_buffer(|buffer| {
+            while there < size {
+                buffer.clear();
+                let length = file.by_ref().take(PIECE.min(size - there) as u64).read_to_end(buffer)?;
+                if length == 0 {
+                    break;
+                }
+                whole = memrchr(b'\n', buffer).map_or(whole, |last| there + last + 1);
+                lines += memchr_iter(b'\n', buffer).count();
+                there += length;
+            }
+            Ok((there, whole, lines))
+        })
+    })?)
+}
+
+/// (page columns, [(line, reason), …]) of a block of whole lines.
+#[pyfunction]
+pub fn parse_jsonl<'py>(
+    py: Python<'py>,
+    block: PyBackedBytes,
+    id_field: &str,
+    url_field: &str,
+    html_field: &str,
+    text_field: &str,
+    date_field: &str,
+) -> PyResult<Parsed<'py>> {
+    let fields =
+        jsonl::Fields { id: id_field, url: url_field, html: html_field, text: text_field, date: date_field };
+    let lines = detached(py, || jsonl::parse(&block, &fields));
+    batch(py, lines)
+}
+
+/// The same of whole lines that stand in a file.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the fields by name, as above")]
+pub fn parse_jsonl_file<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    start: u64,
+    length: usize,
+    id_field: &str,
+    url_field: &str,
+    html_field: &str,
+    text_field: &str,
+    date_field: &str,
+) -> PyResult<Parsed<'py>> {
+    let fields =
+        jsonl::Fields { id: id_field, url: url_field, html: html_field, text: text_field, date: date_field };
+    let lines = detached(py, || -> io::Result<_> {
+        let file = opened(&path, start)?;
+        with_buffer(|block| {
+            block.clear();
+            block.reserve(length);
+            if file.take(length as u64).read_to_end(block)? < length {
+                return Err(io::Error::new(
+                    io::ErrorKind::UnexpectedEof,
+                    "it became shorter while it was read",
+                ));
+            }
+            Ok(jsonl::parse(block, &fields))
+        })
+    })?;
+    batch(py, lines)
+}
+
+fn opened(path: &Path, start: u64) -> io::Result<File> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(start))?;
+    Ok(file)
+}
+
+fn with_buffer<R>(work: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+    BLOCK.with_borrow_mut(|buffer| {
+        let result = work(buffer);
+        if buffer.capacity() > HELD {
+            *buffer = Vec::new();
+        }
+        result
+    })
+}
+
+type Parsed<'py> = (Bound<'py, PyAny>, Vec<(usize, String)>);
+
+fn batch(py: Python<'_>, mut lines: jsonl::Lines) -> PyResult<Parsed<'_>> {
+    let bad = std::mem::take(&mut lines.bad);
+    let columns =
+        detached(py, || columns(lines)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    // Column by column: a batch handed over whole would live, contents and all, as long as its ids are held.
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let arrays = columns.into_iter().map(|(_, array)| pyarrow(py, array)).collect::<PyResult<Vec<_>>>()?;
+    let batch = py.import("pyarrow")?.getattr("RecordBatch")?.call_method1("from_arrays", (arrays, names))?;
+    Ok((batch, bad))
+}
+
+type Columns = Vec<(&'static str, ArrayRef)>;
+
+fn columns(lines: jsonl::Lines) -> Result<Columns, arrow_schema::ArrowError> {
+    let strings = |column: jsonl::Strings| -> Result<ArrayRef, arrow_schema::ArrowError> {
+        let text =
+            (0..column.present.len()).map(|at| column.get(at).map(|bytes| String::from_utf8_lossy(bytes)));
+        Ok(Arc::new(text.collect::<StringArray>()))
+    };
+    let mut content = lines.content;
+    if content.offsets.is_empty() {
+        content.offsets.push(0);
+    }
+    let content = LargeBinaryArray::try_new(
+        OffsetBuffer::new(ScalarBuffer::from(content.offsets)),
+        content.bytes.into(),
+        Some(NullBuffer::from(content.present)).filter(|nulls| nulls.null_count() > 0),
+    )?;
+    let (id, url, date) = (strings(lines.id)?, strings(lines.url)?, strings(lines.date)?);
+    Ok(vec![
+        ("id", id),
+        ("url", url),
+        ("content", Arc::new(content) as ArrayRef),
+        ("html", Arc::new(BooleanArray::from(lines.html))),
+        ("date", date),
+        ("line", Arc::new(Int64Array::from(lines.line))),
+        ("start", Arc::new(Int64Array::from(lines.start))),
+        ("length", Arc::new(Int64Array::from(lines.length))),
+    ])
+}
