@@ -341,8 +341,6 @@ def unique_ids(pages: pa.Table) -> tuple[pa.Array, int]:
 
 def _repeated(ids: pa.Array) -> npt.NDArray[np.int64]:
     """Rows whose id stands in an earlier row."""
+    # Ids are numbered as they first appear, so a number that is no new record was there before.
     indices = np.asarray(ids.dictionary_encode().indices)
-    _, first = np.unique(indices, return_index=True)
-    fresh = np.zeros(len(indices), bool)
-    fresh[first] = True
-    return np.flatnonzero(~fresh)
+    return np.flatnonzero(indices[1:] <= np.maximum.accumulate(indices)[:-1]) + 1

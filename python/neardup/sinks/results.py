@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
@@ -92,9 +93,19 @@ def write_groups(schema: pa.Schema, groups: Iterable[pa.Table], path: str | os.P
     """
     options = {"compression": "zstd", "compression_level": _ZSTD_LEVEL, "version": "2.6", "write_statistics": True}
     with replacing(path) as file, pq.ParquetWriter(file, schema, **options) as writer:
-        for group in groups:
+        for group in _ahead(groups):
             # One chunk a column: pages of Parquet follow the table's values, not how it was put together.
             writer.write_table(group.combine_chunks(), row_group_size=ROW_GROUP_ROWS)
+
+
+def _ahead(groups: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The groups, each made while the one before it is written."""
+    left = iter(groups)
+    with ThreadPoolExecutor(1, thread_name_prefix="neardup-groups") as maker:
+        made = maker.submit(next, left, None)
+        while (group := made.result()) is not None:
+            made = maker.submit(next, left, None)
+            yield group
 
 
 def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
