@@ -22,7 +22,7 @@ broken = st.sampled_from(["", " ", "\r", "{", "[1]", '"x"', '{"text": "open', '{
 def test_kernel_agrees_with_its_twin(lines: list[str], end: str, ended: bool) -> None:
     block = (end.join(lines) + (end if ended else "")).encode()
     expected, expected_bad = naive_jsonl.parse_jsonl(block, *NAMES)
-    parsed, bad = _native.parse_jsonl(block, *NAMES)
+    parsed, bad = _native.parse_jsonl(block, NAMES)
     rows = pa.record_batch(parsed)
     assert rows.select(["id", "url", "content", "html", "date", "line", "start"]).to_pylist() == (
         expected.select(["id", "url", "content", "html", "date", "line", "start"]).to_pylist()

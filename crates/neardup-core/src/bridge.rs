@@ -17,9 +17,10 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::components::Components;
-use crate::hot::{Bucket, Resolved, Rule, pair};
-use crate::join::{Joined, Pair};
-use crate::screen::{Blocks, Screened};
+use crate::hot::{Resolved, Rule, pair};
+use crate::hot_keys::Bucket;
+use crate::join::Pair;
+use crate::screen::{Blocks, Screened, Selection};
 
 /// A page of a star and how far it reaches.
 #[derive(Clone, Copy, Debug)]
@@ -37,30 +38,32 @@ struct Star {
     stays: bool,
 }
 
-/// Joins what can be joined in one bucket; `instead` is each page's page that stays.
+/// Joins what can be joined in one bucket, of which all pages are given; `instead` is each page's page that stays.
 pub(crate) fn bridge(
     rules: &[Rule<'_>],
-    bucket: &Bucket<'_>,
+    bucket: &Bucket,
+    pages: &[u32],
     instead: &[u32],
     tile: usize,
     components: &mut Components,
     resolved: &mut Resolved,
 ) {
-    let first = components.find(bucket.pages[0]);
-    if bucket.pages.iter().all(|&page| components.find(page) == first) {
+    let first = components.find(pages[0]);
+    if pages.iter().all(|&page| components.find(page) == first) {
         return;
     }
     let rule = &rules[bucket.rule];
-    let stars = stars(bucket, instead, rule.verifier);
+    let stars = stars(pages, instead, rule.verifier);
     let loaded = stars.partition_point(|star| !star.stays);
     if loaded == 0 {
         return;
     }
-    let width = bucket.selection.width(rule.verifier.words(stars[0].centre).len());
+    let selection = Selection::of(rule.verifier, pages);
+    let width = selection.width(rule.verifier.words(stars[0].centre).len());
     let (mut blocks, mut rows) = (Blocks::new(width), Vec::new());
     for star in &stars {
         let start = rows.len();
-        bucket.selection.pack(rule.verifier.words(star.centre), &mut rows);
+        selection.pack(rule.verifier.words(star.centre), &mut rows);
         blocks.push(&rows[start..], star.members[0].reach);
         rows.push(star.members[0].reach);
     }
@@ -99,12 +102,12 @@ pub(crate) fn bridge(
 }
 
 /// Those with members that went first, each kind in the order of the centres.
-fn stars(bucket: &Bucket<'_>, instead: &[u32], verifier: &dyn Screened) -> Vec<Star> {
+fn stars(pages: &[u32], instead: &[u32], verifier: &dyn Screened) -> Vec<Star> {
     let mut members: HashMap<u32, Vec<Member>> = HashMap::new();
-    for &page in bucket.pages {
+    for &page in pages {
         let kept = instead[page as usize];
         // A page that went for one outside this bucket is a star of its own.
-        let centre = if bucket.pages.binary_search(&kept).is_ok() { kept } else { page };
+        let centre = if pages.binary_search(&kept).is_ok() { kept } else { page };
         let reach = verifier.share(page) + 2 * verifier.distance(page, centre);
         members.entry(centre).or_default().push(Member { page, reach });
     }
@@ -123,7 +126,7 @@ fn stars(bucket: &Bucket<'_>, instead: &[u32], verifier: &dyn Screened) -> Vec<S
 /// The first accepted pair between two stars, and how many pairs were looked at.
 fn between(
     rule: &Rule<'_>,
-    bucket: &Bucket<'_>,
+    bucket: &Bucket,
     instead: &[u32],
     one: &Star,
     other: &Star,
@@ -154,35 +157,18 @@ fn between(
     (None, compared)
 }
 
-/// A bound on the pairs of one rule that were neither scored nor shown to be too different. Pairs in different
-/// components are shown to be; so are pairs of pages that stay. The other pairs are counted bucket by bucket, and over
-/// all pages of hot buckets together less what was scored: the smaller number is told.
-pub(crate) fn unscored<'a>(
-    buckets: impl Iterator<Item = &'a Bucket<'a>>,
-    joined: &Joined,
-    resolved: &Resolved,
-    instead: &[u32],
-    components: &Components,
-) -> u64 {
-    let mut hot = vec![false; instead.len()];
-    let mut by_bucket = 0u64;
-    for bucket in buckets {
-        bucket.pages.iter().for_each(|&page| hot[page as usize] = true);
-        by_bucket = by_bucket.saturating_add(open_pairs(bucket.pages.iter().copied(), instead, components));
-    }
-    let pages = (0..hot.len() as u32).filter(|&page| hot[page as usize]);
-    let scored = joined.pairs.iter().chain(&resolved.pairs);
-    let scored = scored.filter(|pair| hot[pair.a as usize] && hot[pair.b as usize]).count() as u64;
-    by_bucket.min(open_pairs(pages, instead, components).saturating_sub(scored))
-}
-
 /// Pairs of one component of which at least one page went.
-fn open_pairs(pages: impl Iterator<Item = u32>, instead: &[u32], components: &Components) -> u64 {
+pub(crate) fn open_pairs(pages: impl Iterator<Item = u32>, instead: &[u32], components: &Components) -> u64 {
     let mut sizes: HashMap<u32, (u64, u64)> = HashMap::new();
     for page in pages {
         let (all, stay) = sizes.entry(components.root(page)).or_default();
         *all += 1;
         *stay += u64::from(instead[page as usize] == page);
     }
-    sizes.values().map(|&(all, stay)| all * (all - 1) / 2 - stay * stay.saturating_sub(1) / 2).sum()
+    sizes.values().map(|&(all, stay)| open(all, stay)).sum()
+}
+
+/// Pairs of so many pages of one component that are not pairs of pages that stay.
+pub(crate) fn open(all: u64, stay: u64) -> u64 {
+    all * all.saturating_sub(1) / 2 - stay * stay.saturating_sub(1) / 2
 }

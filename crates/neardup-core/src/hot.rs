@@ -16,6 +16,9 @@
 //! Rejected: smaller pieces of the sketch as further keys (they do not separate pages of one template, see
 //! [`crate::screen`]), and sampling, which loses pairs.
 //!
+//! Of a bucket its key is held, not its pages ([`crate::hot_keys`]): the walk asks which buckets a page is in, and only
+//! buckets that bridges are looked for in are put together, some at a time.
+//!
 //! Nothing here depends on threads: comparisons of a tile are independent, decisions are made in order.
 
 use std::ops::Range;
@@ -24,7 +27,8 @@ use rayon::prelude::*;
 
 use crate::bridge;
 use crate::components::Components;
-use crate::join::{Buckets, HotBucket, Joined, Pair};
+use crate::hot_keys::{BATCH, Bucket, HotKeys, Standing};
+use crate::join::{Buckets, Joined, Pair};
 use crate::screen::{BLOCK, Blocks, Screened, Selection};
 
 /// A rule whose ordinary buckets are joined.
@@ -65,46 +69,100 @@ pub struct Tuning {
     pub pairs: u64,
 }
 
-/// A hot bucket.
-pub(crate) struct Bucket<'a> {
-    pub(crate) rule: usize,
-    pub(crate) column: usize,
-    pub(crate) key: u64,
-    pub(crate) pages: &'a [u32],
-    pub(crate) selection: Selection,
-}
-
 /// Resolves the hot buckets of all rules together. `order` names every page once, the most preferred first.
 pub fn resolve(rules: &[Rule<'_>], order: &[u32], tuning: Tuning) -> Vec<Resolved> {
     let mut resolved = vec![Resolved::default(); rules.len()];
-    let buckets: Vec<Bucket> = rules
-        .iter()
-        .enumerate()
-        .flat_map(|(at, rule)| rule.joined.hot.iter().map(move |bucket| (at, bucket)))
-        .map(|(at, bucket)| {
-            let selection = Selection::of(rules[at].verifier, &bucket.pages);
-            let HotBucket { column, key, ref pages } = *bucket;
-            Bucket { rule: at, column, key, pages, selection }
-        })
-        .collect();
-    if buckets.is_empty() {
+    let keys = HotKeys::new(rules);
+    if keys.buckets.is_empty() {
         return resolved;
     }
     let mut components = Components::new(order.len());
     for pair in rules.iter().flat_map(|rule| &rule.joined.pairs) {
         components.join(pair.a, pair.b);
     }
-    let walk = Walk::new(rules, &buckets, order, &mut components, tuning);
-    let instead = walk.run(&mut components, &mut resolved);
-    for bucket in &buckets {
-        bridge::bridge(rules, bucket, &instead, tuning.tile, &mut components, &mut resolved[bucket.rule]);
+    let hot = keys.hot(order.len(), None);
+    if let [only] = &mut resolved[..] {
+        // About a pair for every hot page; a list that grows is held twice while it is copied.
+        let _ = only.pairs.try_reserve_exact(hot.iter().filter(|&&hot| hot).count());
     }
+    let walk = Walk::new(rules, &keys, &hot, order, &mut components, tuning);
+    let instead = walk.run(&mut components, &mut resolved);
+    let (whole, open) = sort_out(&keys, &hot, &instead, &components);
+    let portion = (order.len() as u64 / 2).max(1 << 20);
+    keys.pages_of(&open, &hot, portion, &mut |at, pages| {
+        let bucket = &keys.buckets[at as usize];
+        let resolved = &mut resolved[bucket.rule];
+        bridge::bridge(rules, bucket, &pages, &instead, tuning.tile, &mut components, resolved);
+    });
+    let mut by_bucket = whole;
+    keys.pages_of(&open, &hot, portion, &mut |at, pages| {
+        let pairs = bridge::open_pairs(pages.into_iter(), &instead, &components);
+        let sum = &mut by_bucket[keys.buckets[at as usize].rule];
+        *sum = sum.saturating_add(pairs);
+    });
     for (at, resolved) in resolved.iter_mut().enumerate() {
         resolved.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
-        let of_rule = buckets.iter().filter(|bucket| bucket.rule == at);
-        resolved.unscored = bridge::unscored(of_rule, rules[at].joined, resolved, &instead, &components);
+        let hot = keys.hot(order.len(), Some(at));
+        resolved.unscored =
+            by_bucket[at].min(open_in_all(&hot, rules[at].joined, resolved, &instead, &components));
     }
     resolved
+}
+
+/// What a bucket is after the walk.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// The component of its first page.
+    component: u32,
+    several: bool,
+    stay: u32,
+}
+
+/// For each rule a bound on the pairs that were neither scored nor shown to be too different in buckets that lie in one
+/// component, and the buckets that do not, where a bridge may be found: pairs of pages that stay were compared.
+fn sort_out(
+    keys: &HotKeys<'_>,
+    hot: &[bool],
+    instead: &[u32],
+    components: &Components,
+) -> (Vec<u64>, Vec<u32>) {
+    const UNSEEN: u32 = u32::MAX;
+    let mut seen = vec![Seen { component: UNSEEN, several: false, stay: 0 }; keys.buckets.len()];
+    keys.each_standing(hot, &mut |page, buckets| {
+        let component = components.root(page);
+        for &bucket in buckets {
+            let seen = &mut seen[bucket as usize];
+            seen.several |= seen.component != UNSEEN && seen.component != component;
+            seen.component = component;
+            seen.stay += u32::from(instead[page as usize] == page);
+        }
+    });
+    let mut whole = vec![0u64; keys.rules.len()];
+    let mut open = Vec::new();
+    for (at, (bucket, seen)) in keys.buckets.iter().zip(&seen).enumerate() {
+        let stay = u64::from(seen.stay);
+        if !seen.several {
+            whole[bucket.rule] = whole[bucket.rule].saturating_add(bridge::open(bucket.pages, stay));
+        } else if stay < bucket.pages {
+            open.push(at as u32);
+        }
+    }
+    (whole, open)
+}
+
+/// The same bound over all pages of hot buckets together, less what was scored. Pairs in different components are shown
+/// to be too different.
+fn open_in_all(
+    hot: &[bool],
+    joined: &Joined,
+    resolved: &Resolved,
+    instead: &[u32],
+    components: &Components,
+) -> u64 {
+    let pages = (0..hot.len() as u32).filter(|&page| hot[page as usize]);
+    let scored = joined.pairs.iter().chain(&resolved.pairs);
+    let scored = scored.filter(|pair| hot[pair.a as usize] && hot[pair.b as usize]).count() as u64;
+    bridge::open_pairs(pages, instead, components).saturating_sub(scored)
 }
 
 /// Lists of numbers, one a page.
@@ -137,12 +195,41 @@ impl Grouped {
 }
 
 /// Pages of a bucket that stay.
+#[derive(Default)]
 struct Stay {
     pages: Vec<u32>,
     /// The same pages, packed, once there are enough of them.
-    blocks: Option<Blocks>,
+    packed: Option<(Selection, Blocks)>,
     /// Those found in the tile under way, not yet in `pages`.
     fresh: Vec<u32>,
+}
+
+/// The pages that stay, by bucket; most buckets have none.
+struct Stays {
+    places: Vec<u32>,
+    lists: Vec<Stay>,
+}
+
+impl Stays {
+    const NONE: u32 = u32::MAX;
+
+    fn new(buckets: usize) -> Self {
+        Stays { places: vec![Self::NONE; buckets], lists: Vec::new() }
+    }
+
+    fn of(&self, bucket: u32) -> Option<&Stay> {
+        let place = self.places[bucket as usize];
+        (place != Self::NONE).then(|| &self.lists[place as usize])
+    }
+
+    fn entry(&mut self, bucket: u32) -> &mut Stay {
+        let place = &mut self.places[bucket as usize];
+        if *place == Self::NONE {
+            *place = self.lists.len() as u32;
+            self.lists.push(Stay::default());
+        }
+        &mut self.lists[*place as usize]
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -167,38 +254,48 @@ const WORTH_THREADS: usize = 50_000;
 
 struct Walk<'a> {
     rules: &'a [Rule<'a>],
-    buckets: &'a [Bucket<'a>],
+    keys: &'a HotKeys<'a>,
+    hot: &'a [bool],
     order: &'a [u32],
     tuning: Tuning,
-    /// The hot buckets of each page.
-    standing: Grouped,
     /// For each page the earlier ones (in keep order) of its exhaustively found pairs, where these matter.
     known: Grouped,
-    stay: Vec<Stay>,
+    stay: Stays,
+}
+
+/// The next pages of the walk and the hot buckets they are in.
+#[derive(Clone, Copy)]
+struct Tile<'a> {
+    pages: &'a [u32],
+    standing: &'a Standing,
+    /// The place of the first page in `standing`.
+    first: usize,
+}
+
+impl<'a> Tile<'a> {
+    fn standing(&self, at: usize) -> &'a [u32] {
+        self.standing.of(self.first + at)
+    }
 }
 
 impl<'a> Walk<'a> {
     fn new(
         rules: &'a [Rule<'a>],
-        buckets: &'a [Bucket<'a>],
+        keys: &'a HotKeys<'a>,
+        hot: &'a [bool],
         order: &'a [u32],
         components: &mut Components,
         tuning: Tuning,
     ) -> Self {
         // What is tied to no page of a hot bucket, however far around, decides nothing here.
         let mut tied = vec![false; order.len()];
-        for &page in buckets.iter().flat_map(|bucket| bucket.pages) {
+        for page in (0..order.len() as u32).filter(|&page| hot[page as usize]) {
             tied[components.find(page) as usize] = true;
         }
         let mut place = vec![0u32; order.len()];
         for (at, &page) in order.iter().enumerate() {
             place[page as usize] = at as u32;
         }
-        let standing = Grouped::new(order.len(), &|put: &mut dyn FnMut(u32, u32)| {
-            for (at, bucket) in buckets.iter().enumerate() {
-                bucket.pages.iter().for_each(|&page| put(page, at as u32));
-            }
-        });
         let known = Grouped::new(order.len(), &|put: &mut dyn FnMut(u32, u32)| {
             let all = rules.iter().flat_map(|rule| &rule.joined.pairs);
             for pair in all.filter(|pair| tied[components.root(pair.a) as usize]) {
@@ -207,63 +304,68 @@ impl<'a> Walk<'a> {
                 put(later, earlier);
             }
         });
-        let stay = || Stay { pages: Vec::new(), blocks: None, fresh: Vec::new() };
-        let stay = buckets.iter().map(|_| stay()).collect();
-        Walk { rules, buckets, order, tuning, standing, known, stay }
+        Walk { rules, keys, hot, order, tuning, known, stay: Stays::new(keys.buckets.len()) }
     }
 
     /// For each page a page that stays it was accepted against, or the page itself if it stays.
     fn run(mut self, components: &mut Components, resolved: &mut [Resolved]) -> Vec<u32> {
         let mut instead: Vec<u32> = (0..self.order.len() as u32).collect();
-        let mut rest = self.order;
-        while !rest.is_empty() {
-            let tile = self.tile(rest);
-            rest = &rest[tile.len()..];
-            let earlier = self.against_earlier(tile, resolved);
-            let mut earlier = earlier.as_slice();
-            for (at, &page) in tile.iter().enumerate() {
-                let (mine, others) =
-                    earlier.split_at(earlier.partition_point(|found| found.page <= at as u32));
-                earlier = others;
-                let mut accepted: Vec<Accepted> =
-                    mine.iter().map(|&found| Accepted { page, ..found }).collect();
-                self.against_fresh(page, &mut accepted, resolved);
-                let known = self.known.of(page).iter().find(|&&other| instead[other as usize] == other);
-                let best = self.record(&mut accepted, components, resolved);
-                if let Some(other) = best.or(known.copied()) {
-                    instead[page as usize] = other;
-                } else {
-                    self.standing.of(page).iter().for_each(|&at| self.stay[at as usize].fresh.push(page));
-                }
-            }
-            for &page in tile.iter().filter(|&&page| instead[page as usize] == page) {
-                for &at in self.standing.of(page) {
-                    settle(
-                        self.rules,
-                        &self.buckets[at as usize],
-                        &mut self.stay[at as usize],
-                        self.tuning.packed,
-                    );
-                }
+        for pages in self.order.chunks(BATCH) {
+            let standing = self.keys.standing(pages, self.hot);
+            let mut first = 0;
+            while first < pages.len() {
+                let end = self.tile_end(&standing, first, pages.len());
+                let tile = Tile { pages: &pages[first..end], standing: &standing, first };
+                self.walk_tile(tile, &mut instead, components, resolved);
+                first = end;
             }
         }
         instead
     }
 
-    /// The next pages: up to `tile` that stand in hot buckets, and all others between them.
-    fn tile(&self, rest: &'a [u32]) -> &'a [u32] {
-        let hot = rest.iter().enumerate().filter(|&(_, &page)| !self.standing.of(page).is_empty());
-        let end = hot.map(|(at, _)| at).nth(self.tuning.tile).unwrap_or(rest.len());
-        &rest[..end]
+    fn walk_tile(
+        &mut self,
+        tile: Tile<'_>,
+        instead: &mut [u32],
+        components: &mut Components,
+        resolved: &mut [Resolved],
+    ) {
+        let earlier = self.against_earlier(tile, resolved);
+        let mut earlier = earlier.as_slice();
+        for (at, &page) in tile.pages.iter().enumerate() {
+            let (mine, others) = earlier.split_at(earlier.partition_point(|found| found.page <= at as u32));
+            earlier = others;
+            let mut accepted: Vec<Accepted> = mine.iter().map(|&found| Accepted { page, ..found }).collect();
+            self.against_fresh(page, tile.standing(at), &mut accepted, resolved);
+            let known = self.known.of(page).iter().find(|&&other| instead[other as usize] == other);
+            let best = self.record(&mut accepted, components, resolved);
+            if let Some(other) = best.or(known.copied()) {
+                instead[page as usize] = other;
+            } else {
+                tile.standing(at).iter().for_each(|&at| self.stay.entry(at).fresh.push(page));
+            }
+        }
+        for (at, _) in tile.pages.iter().enumerate().filter(|&(_, &page)| instead[page as usize] == page) {
+            for &bucket in tile.standing(at) {
+                let verifier = self.rules[self.keys.buckets[bucket as usize].rule].verifier;
+                settle(verifier, self.stay.entry(bucket), self.tuning.packed);
+            }
+        }
+    }
+
+    /// Where a tile ends: up to `tile` pages that stand in hot buckets, and all others between them.
+    fn tile_end(&self, standing: &Standing, first: usize, end: usize) -> usize {
+        let mut hot = (first..end).filter(|&at| !standing.of(at).is_empty());
+        hot.nth(self.tuning.tile).unwrap_or(end)
     }
 
     /// Compares each page of the tile with the pages that stay from earlier tiles; sorted by page, which is given as a
     /// place in the tile.
-    fn against_earlier(&self, tile: &[u32], resolved: &mut [Resolved]) -> Vec<Accepted> {
+    fn against_earlier(&self, tile: Tile<'_>, resolved: &mut [Resolved]) -> Vec<Accepted> {
         let mut probes: Vec<(u32, u32)> = Vec::new();
-        for (at, &page) in tile.iter().enumerate() {
-            let filled =
-                self.standing.of(page).iter().filter(|&&bucket| !self.stay[bucket as usize].pages.is_empty());
+        for at in 0..tile.pages.len() {
+            let stay = |bucket: &u32| self.stay.of(*bucket).is_some_and(|stay| !stay.pages.is_empty());
+            let filled = tile.standing(at).iter().filter(|bucket| stay(bucket));
             probes.extend(filled.map(|&bucket| (bucket, at as u32)));
         }
         probes.sort_unstable();
@@ -272,15 +374,15 @@ impl<'a> Walk<'a> {
         for group in probes.chunk_by(|a, b| a.0 == b.0) {
             let (bucket, range) = (group[0].0, start..start + group.len());
             start = range.end;
-            let pages = self.stay[bucket as usize].pages.len();
+            let pages = self.stay.of(bucket).map_or(0, |stay| stay.pages.len());
             work += pages * group.len();
-            resolved[self.buckets[bucket as usize].rule].compared += (pages * group.len()) as u64;
+            resolved[self.keys.buckets[bucket as usize].rule].compared += (pages * group.len()) as u64;
             for first in (0..pages.div_ceil(BLOCK)).step_by(STRETCH) {
                 let stretch = first..(first + STRETCH).min(pages.div_ceil(BLOCK));
                 tasks.push(Task { bucket, probes: range.clone(), stretch });
             }
         }
-        let compare = |task: &Task| self.compare(task, tile, &probes[task.probes.clone()]);
+        let compare = |task: &Task| self.compare(task, tile.pages, &probes[task.probes.clone()]);
         let mut found: Vec<Accepted> = if work < WORTH_THREADS {
             tasks.iter().flat_map(compare).collect()
         } else {
@@ -291,8 +393,8 @@ impl<'a> Walk<'a> {
     }
 
     fn compare(&self, task: &Task, tile: &[u32], probes: &[(u32, u32)]) -> Vec<Accepted> {
-        let bucket = &self.buckets[task.bucket as usize];
-        let stay = &self.stay[task.bucket as usize];
+        let bucket = &self.keys.buckets[task.bucket as usize];
+        let Some(stay) = self.stay.of(task.bucket) else { return Vec::new() };
         let verifier = self.rules[bucket.rule].verifier;
         let mut found = Vec::new();
         let mut verify = |at: u32, other: u32| {
@@ -300,10 +402,10 @@ impl<'a> Walk<'a> {
                 found.push(Accepted { page: at, other, rule: bucket.rule as u32, score });
             }
         };
-        if let Some(blocks) = &stay.blocks {
+        if let Some((selection, blocks)) = &stay.packed {
             let mut rows = Vec::new();
             for &(_, at) in probes {
-                bucket.selection.pack(verifier.words(tile[at as usize]), &mut rows);
+                selection.pack(verifier.words(tile[at as usize]), &mut rows);
                 rows.push(verifier.share(tile[at as usize]));
             }
             blocks.screen(task.stretch.clone(), &rows, &mut |probe, row| {
@@ -319,12 +421,18 @@ impl<'a> Walk<'a> {
     }
 
     /// Compares with the pages of the same tile that stay.
-    fn against_fresh(&self, page: u32, accepted: &mut Vec<Accepted>, resolved: &mut [Resolved]) {
-        for &at in self.standing.of(page) {
-            let bucket = &self.buckets[at as usize];
-            let fresh = &self.stay[at as usize].fresh;
-            resolved[bucket.rule].compared += fresh.len() as u64;
-            for &other in fresh {
+    fn against_fresh(
+        &self,
+        page: u32,
+        standing: &[u32],
+        accepted: &mut Vec<Accepted>,
+        resolved: &mut [Resolved],
+    ) {
+        for &at in standing {
+            let bucket = &self.keys.buckets[at as usize];
+            let Some(stay) = self.stay.of(at) else { continue };
+            resolved[bucket.rule].compared += stay.fresh.len() as u64;
+            for &other in &stay.fresh {
                 if let Some(score) = self.score(bucket, page, other) {
                     accepted.push(Accepted { page, other, rule: bucket.rule as u32, score });
                 }
@@ -332,7 +440,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn score(&self, bucket: &Bucket<'_>, a: u32, b: u32) -> Option<f64> {
+    fn score(&self, bucket: &Bucket, a: u32, b: u32) -> Option<f64> {
         let rule = &self.rules[bucket.rule];
         let (a, b) = (a.min(b), a.max(b));
         if rule.buckets.takes_up(bucket.column, bucket.key, a, b) { rule.verifier.score(a, b) } else { None }
@@ -363,18 +471,20 @@ impl<'a> Walk<'a> {
 }
 
 /// A tile is done: its pages that stay join the others of the bucket.
-fn settle(rules: &[Rule<'_>], bucket: &Bucket<'_>, stay: &mut Stay, packed: usize) {
+fn settle(verifier: &dyn Screened, stay: &mut Stay, packed: usize) {
     stay.pages.append(&mut stay.fresh);
     if stay.pages.len() < packed {
         return;
     }
-    let verifier = rules[bucket.rule].verifier;
-    let width = bucket.selection.width(verifier.words(stay.pages[0]).len());
-    let blocks = stay.blocks.get_or_insert_with(|| Blocks::new(width));
+    let (selection, blocks) = stay.packed.get_or_insert_with(|| {
+        let selection = Selection::of(verifier, &stay.pages);
+        let width = selection.width(verifier.words(stay.pages[0]).len());
+        (selection, Blocks::new(width))
+    });
     let mut row = Vec::new();
     for &page in &stay.pages[blocks.len()..] {
         row.clear();
-        bucket.selection.pack(verifier.words(page), &mut row);
+        selection.pack(verifier.words(page), &mut row);
         blocks.push(&row, verifier.share(page));
     }
 }

@@ -104,13 +104,14 @@ pub struct Joined {
     pub hot: Vec<HotBucket>,
 }
 
-/// A bucket that was left.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A bucket that was left; the pages in it are those that have the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HotBucket {
     pub column: usize,
+    /// With the site, where the rule is for pairs on one site.
     pub key: u64,
-    /// Ascending, each once.
-    pub pages: Vec<u32>,
+    /// How many there are.
+    pub pages: u64,
 }
 
 /// How far buckets are joined exhaustively.
@@ -157,8 +158,9 @@ struct Entry {
     page: u32,
 }
 
-/// Pairs a page that there is room for from the start, where there are more pages than a part has.
+/// Pairs a page that there is room for from the start, where there are more pages than this.
 const ROOM: usize = 4;
+const MANY: usize = 1 << 20;
 
 /// A part of all keys: those whose hash begins with the bits `number`.
 #[derive(Clone, Copy)]
@@ -208,7 +210,7 @@ impl<'a> Buckets<'a> {
 
     /// Verifies every candidate pair of the buckets within the limits, and names the others.
     pub fn join_within(&self, verifier: &impl Screened, limits: Limits) -> Joined {
-        let mut joining = Joining::new(self.keys.pages(), limits);
+        let mut joining = Joining::new(self.keys.pages());
         for number in 0..self.keys.count() {
             for part in Part::all(self.keys.pages(), limits) {
                 let column = Column { buckets: self, number, entries: self.entries(number, part) };
@@ -271,27 +273,30 @@ impl<'a> Buckets<'a> {
             }
     }
 
-    /// The entries of a part of a column that share their key with another, sorted by key and page.
-    fn entries(&self, column: usize, part: Part) -> Vec<Entry> {
+    /// Shows the keys of the buckets of one column that a page stands in.
+    pub(crate) fn keys_of(&self, column: usize) -> impl Fn(u32, &mut dyn FnMut(u64)) + Sync + '_ {
         let key = self.keys.column(column);
-        let mut entries: Vec<Entry> = Vec::with_capacity(self.keys.pages() >> part.bits);
-        let mut put = |key: u64, page: u32| {
-            if part.has(key) {
-                entries.push(Entry { key, page });
-            }
-        };
-        let pages = (0..self.keys.pages() as u32).filter(|&page| self.active[page as usize]);
-        match self.predicate {
+        move |page, each| match self.predicate {
+            _ if !self.active[page as usize] => {}
             Predicate::SameSite(sites) => {
-                for page in pages {
-                    for &site in sites.of(page).iter().filter(|&&site| site != 0) {
-                        key(page, &mut |key| put(on_site(key, site), page));
-                    }
+                for &site in sites.of(page).iter().filter(|&&site| site != 0) {
+                    key(page, &mut |key| each(on_site(key, site)));
                 }
             }
-            Predicate::Any | Predicate::DifferentSite(_) => {
-                pages.for_each(|page| key(page, &mut |key| put(key, page)));
-            }
+            Predicate::Any | Predicate::DifferentSite(_) => key(page, each),
+        }
+    }
+
+    /// The entries of a part of a column that share their key with another, sorted by key and page.
+    fn entries(&self, column: usize, part: Part) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = Vec::with_capacity(self.keys.pages() >> part.bits);
+        let keys = self.keys_of(column);
+        for page in 0..self.keys.pages() as u32 {
+            keys(page, &mut |key| {
+                if part.has(key) {
+                    entries.push(Entry { key, page });
+                }
+            });
         }
         entries.par_sort_unstable();
         let mut kept = 0;
@@ -345,8 +350,9 @@ impl Column<'_> {
     }
 
     fn hot(&self, range: &Range<usize>) -> HotBucket {
-        let (key, pages) = self.bucket(range);
-        HotBucket { column: self.number, key, pages }
+        let entries = &self.entries[range.clone()];
+        let pages = entries.chunk_by(|a, b| a.page == b.page).count() as u64;
+        HotBucket { column: self.number, key: entries[0].key, pages }
     }
 
     fn join_exhaustively<V: Screened>(&self, buckets: &[Range<usize>], verifier: &V) -> Found {
@@ -411,8 +417,12 @@ struct Joining {
 impl Joining {
     /// Has room for many pairs from the start where there are many pages: a list that grows is copied, and so held
     /// twice, again and again, while memory that is not written to is not taken.
-    fn new(pages: usize, limits: Limits) -> Self {
-        let pairs = if pages > limits.part { Vec::with_capacity(ROOM * pages) } else { Vec::new() };
+    fn new(pages: usize) -> Self {
+        let mut pairs = Vec::new();
+        if pages > MANY {
+            // Where so much cannot be set aside the list grows as lists do.
+            let _ = pairs.try_reserve_exact(ROOM * pages);
+        }
         Joining { joined: Joined { pairs, ..Joined::default() }, begun: 0 }
     }
 

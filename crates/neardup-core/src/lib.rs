@@ -34,6 +34,7 @@ pub mod format;
 pub mod growing;
 pub mod hash;
 pub mod hot;
+mod hot_keys;
 pub mod html;
 pub mod image;
 pub mod join;

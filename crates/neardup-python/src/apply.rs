@@ -74,8 +74,8 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// Buckets that are joined whatever the limits say.
-pub const FEW: usize = 16;
+/// Buckets that are joined whatever the limits say: few pairs more, where a bucket that is left costs memory as well.
+pub const FEW: usize = 4;
 /// Pages whose keys are held at once: many, since limits are kept best where all buckets of a column are known.
 pub const PART: usize = 1 << 26;
 /// Pages in hot buckets that are compared at a time: many, as each tile streams all pages that stay through the cache.

@@ -50,9 +50,9 @@ mod _native {
     #[pymodule_export]
     use crate::index::{IndexStore, site_hashes, token_identities};
     #[pymodule_export]
-    use crate::matching::{join, match_buckets, match_rules, resolve_hot};
-    #[pymodule_export]
     use crate::lines::{count_lines, cut_lines, parse_jsonl, parse_jsonl_file};
+    #[pymodule_export]
+    use crate::matching::{join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]
     use crate::pages::{links, read_pages, site_of, terms, url_hashes};
     #[pymodule_export]

@@ -12,7 +12,7 @@ use memchr::{memchr_iter, memrchr};
 use neardup_core::jsonl;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
 use crate::arrays::{detached, pyarrow};
 
@@ -55,51 +55,39 @@ pub fn cut_lines(py: Python<'_>, path: PathBuf, start: u64, size: usize) -> PyRe
     })?)
 }
 
+/// The names of the fields for id, URL, HTML, text and date.
+type Names = [PyBackedStr; 5];
+
+fn fields([id, url, html, text, date]: &Names) -> jsonl::Fields<'_> {
+    jsonl::Fields { id, url, html, text, date }
+}
+
 /// (page columns, [(line, reason), …]) of a block of whole lines.
 #[pyfunction]
-pub fn parse_jsonl<'py>(
-    py: Python<'py>,
-    block: PyBackedBytes,
-    id_field: &str,
-    url_field: &str,
-    html_field: &str,
-    text_field: &str,
-    date_field: &str,
-) -> PyResult<Parsed<'py>> {
-    let fields =
-        jsonl::Fields { id: id_field, url: url_field, html: html_field, text: text_field, date: date_field };
-    let lines = detached(py, || jsonl::parse(&block, &fields));
+pub fn parse_jsonl<'py>(py: Python<'py>, block: PyBackedBytes, names: Names) -> PyResult<Parsed<'py>> {
+    let lines = detached(py, || jsonl::parse(&block, &fields(&names)));
     batch(py, lines)
 }
 
 /// The same of whole lines that stand in a file.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the fields by name, as above")]
 pub fn parse_jsonl_file<'py>(
     py: Python<'py>,
     path: PathBuf,
     start: u64,
     length: usize,
-    id_field: &str,
-    url_field: &str,
-    html_field: &str,
-    text_field: &str,
-    date_field: &str,
+    names: Names,
 ) -> PyResult<Parsed<'py>> {
-    let fields =
-        jsonl::Fields { id: id_field, url: url_field, html: html_field, text: text_field, date: date_field };
     let lines = detached(py, || -> io::Result<_> {
         let file = opened(&path, start)?;
         with_buffer(|block| {
             block.clear();
             block.reserve(length);
             if file.take(length as u64).read_to_end(block)? < length {
-                return Err(io::Error::new(
-                    io::ErrorKind::UnexpectedEof,
-                    "it became shorter while it was read",
-                ));
+                let reason = "it became shorter while it was read";
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
             }
-            Ok(jsonl::parse(block, &fields))
+            Ok(jsonl::parse(block, &fields(&names)))
         })
     })?;
     batch(py, lines)

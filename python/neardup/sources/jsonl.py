@@ -184,13 +184,13 @@ class JsonLines:
 
     def _load_stretch(self, stretch: Stretch) -> Loaded:
         parsed = self._readable(
-            _native.parse_jsonl_file, self.place.path, stretch.start, stretch.length, *self.fields.names()
+            _native.parse_jsonl_file, self.place.path, stretch.start, stretch.length, self.fields.names()
         )
         return self._loaded(parsed, stretch.first_line, stretch.start)
 
     def load(self, block: Block) -> Loaded:
         """The pages of a block; a page's ``record`` is the number of its line in the file, from 0."""
-        return self._loaded(_native.parse_jsonl(block.data, *self.fields.names()), block.first_line, block.first_byte)
+        return self._loaded(_native.parse_jsonl(block.data, self.fields.names()), block.first_line, block.first_byte)
 
     def _loaded(
         self, parsed: tuple[pa.RecordBatch, list[tuple[int, str]]], first: int, first_byte: int | None
