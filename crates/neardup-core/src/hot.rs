@@ -72,39 +72,34 @@ pub struct Tuning {
 /// Resolves the hot buckets of all rules together. `order` names every page once, the most preferred first.
 pub fn resolve(rules: &[Rule<'_>], order: &[u32], tuning: Tuning) -> Vec<Resolved> {
     let mut resolved = vec![Resolved::default(); rules.len()];
-    let keys = HotKeys::new(rules);
-    if keys.buckets.is_empty() {
+    if rules.iter().all(|rule| rule.joined.hot.is_empty()) {
         return resolved;
     }
+    let keys = HotKeys::new(rules, order.len());
     let mut components = Components::new(order.len());
     for pair in rules.iter().flat_map(|rule| &rule.joined.pairs) {
         components.join(pair.a, pair.b);
     }
-    let hot = keys.hot(order.len(), None);
     if let [only] = &mut resolved[..] {
         // About a pair for every hot page; a list that grows is held twice while it is copied.
-        let _ = only.pairs.try_reserve_exact(hot.iter().filter(|&&hot| hot).count());
+        let _ = only.pairs.try_reserve_exact(keys.hot_pages().count());
     }
-    let walk = Walk::new(rules, &keys, &hot, order, &mut components, tuning);
+    let walk = Walk::new(rules, &keys, order, &mut components, tuning);
     let instead = walk.run(&mut components, &mut resolved);
-    let (whole, open) = sort_out(&keys, &hot, &instead, &components);
+    let (mut by_bucket, open) = sort_out(&keys, &instead, &components);
     let portion = (order.len() as u64 / 2).max(1 << 20);
-    keys.pages_of(&open, &hot, portion, &mut |at, pages| {
+    keys.pages_of(&open, portion, &mut |at, pages| {
         let bucket = &keys.buckets[at as usize];
-        let resolved = &mut resolved[bucket.rule];
-        bridge::bridge(rules, bucket, &pages, &instead, tuning.tile, &mut components, resolved);
-    });
-    let mut by_bucket = whole;
-    keys.pages_of(&open, &hot, portion, &mut |at, pages| {
-        let pairs = bridge::open_pairs(pages.into_iter(), &instead, &components);
-        let sum = &mut by_bucket[keys.buckets[at as usize].rule];
-        *sum = sum.saturating_add(pairs);
+        let of_rule = &mut resolved[bucket.rule];
+        bridge::bridge(rules, bucket, pages, &instead, tuning.tile, &mut components, of_rule);
+        // What later bridges join is counted as if this one had been asked: no more than all.
+        let stay = pages.iter().filter(|&&page| instead[page as usize] == page).count() as u64;
+        let sum = &mut by_bucket[bucket.rule];
+        *sum = sum.saturating_add(bridge::open(bucket.pages, stay));
     });
     for (at, resolved) in resolved.iter_mut().enumerate() {
         resolved.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
-        let hot = keys.hot(order.len(), Some(at));
-        resolved.unscored =
-            by_bucket[at].min(open_in_all(&hot, rules[at].joined, resolved, &instead, &components));
+        resolved.unscored = by_bucket[at].min(open_in_all(rules[at].joined, resolved, &instead, &components));
     }
     resolved
 }
@@ -120,15 +115,10 @@ struct Seen {
 
 /// For each rule a bound on the pairs that were neither scored nor shown to be too different in buckets that lie in one
 /// component, and the buckets that do not, where a bridge may be found: pairs of pages that stay were compared.
-fn sort_out(
-    keys: &HotKeys<'_>,
-    hot: &[bool],
-    instead: &[u32],
-    components: &Components,
-) -> (Vec<u64>, Vec<u32>) {
+fn sort_out(keys: &HotKeys<'_>, instead: &[u32], components: &Components) -> (Vec<u64>, Vec<u32>) {
     const UNSEEN: u32 = u32::MAX;
     let mut seen = vec![Seen { component: UNSEEN, several: false, stay: 0 }; keys.buckets.len()];
-    keys.each_standing(hot, &mut |page, buckets| {
+    keys.each_standing(&mut |page, buckets| {
         let component = components.root(page);
         for &bucket in buckets {
             let seen = &mut seen[bucket as usize];
@@ -152,13 +142,11 @@ fn sort_out(
 
 /// The same bound over all pages of hot buckets together, less what was scored. Pairs in different components are shown
 /// to be too different.
-fn open_in_all(
-    hot: &[bool],
-    joined: &Joined,
-    resolved: &Resolved,
-    instead: &[u32],
-    components: &Components,
-) -> u64 {
+fn open_in_all(joined: &Joined, resolved: &Resolved, instead: &[u32], components: &Components) -> u64 {
+    let hot = &joined.in_hot;
+    if hot.is_empty() {
+        return 0;
+    }
     let pages = (0..hot.len() as u32).filter(|&page| hot[page as usize]);
     let scored = joined.pairs.iter().chain(&resolved.pairs);
     let scored = scored.filter(|pair| hot[pair.a as usize] && hot[pair.b as usize]).count() as u64;
@@ -255,7 +243,6 @@ const WORTH_THREADS: usize = 50_000;
 struct Walk<'a> {
     rules: &'a [Rule<'a>],
     keys: &'a HotKeys<'a>,
-    hot: &'a [bool],
     order: &'a [u32],
     tuning: Tuning,
     /// For each page the earlier ones (in keep order) of its exhaustively found pairs, where these matter.
@@ -282,14 +269,13 @@ impl<'a> Walk<'a> {
     fn new(
         rules: &'a [Rule<'a>],
         keys: &'a HotKeys<'a>,
-        hot: &'a [bool],
         order: &'a [u32],
         components: &mut Components,
         tuning: Tuning,
     ) -> Self {
         // What is tied to no page of a hot bucket, however far around, decides nothing here.
         let mut tied = vec![false; order.len()];
-        for page in (0..order.len() as u32).filter(|&page| hot[page as usize]) {
+        for page in keys.hot_pages() {
             tied[components.find(page) as usize] = true;
         }
         let mut place = vec![0u32; order.len()];
@@ -304,14 +290,14 @@ impl<'a> Walk<'a> {
                 put(later, earlier);
             }
         });
-        Walk { rules, keys, hot, order, tuning, known, stay: Stays::new(keys.buckets.len()) }
+        Walk { rules, keys, order, tuning, known, stay: Stays::new(keys.buckets.len()) }
     }
 
     /// For each page a page that stays it was accepted against, or the page itself if it stays.
     fn run(mut self, components: &mut Components, resolved: &mut [Resolved]) -> Vec<u32> {
         let mut instead: Vec<u32> = (0..self.order.len() as u32).collect();
         for pages in self.order.chunks(BATCH) {
-            let standing = self.keys.standing(pages, self.hot);
+            let standing = self.keys.standing(pages);
             let mut first = 0;
             while first < pages.len() {
                 let end = self.tile_end(&standing, first, pages.len());

@@ -4,15 +4,16 @@
 //! Cost: one look-up a column that has hot buckets, 24 bytes a bucket.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use rayon::prelude::*;
 
 use crate::hash::mix;
 use crate::hot::Rule;
+use crate::join::HotBucket;
 
 /// Pages whose buckets are looked up at a time.
-pub(crate) const BATCH: usize = 1 << 16;
+pub(crate) const BATCH: usize = 1 << 19;
 
 /// A hot bucket: of which rule, its column and key, and how many pages are in it.
 #[derive(Clone, Copy, Debug)]
@@ -23,136 +24,107 @@ pub(crate) struct Bucket {
     pub(crate) pages: u64,
 }
 
-/// A key in a column; columns of all rules are counted through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Name {
-    column: u32,
-    key: u64,
-}
-
-impl Hash for Name {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(mix(self.key ^ u64::from(self.column).wrapping_mul(0x9e37_79b9_7f4a_7c15)));
-    }
-}
-
-/// Names are hashes already.
+/// Keys are hashes already, but for bits that count alike.
 #[derive(Default)]
-struct Passing(u64);
+struct Mixing(u64);
 
-impl Hasher for Passing {
+impl Hasher for Mixing {
     fn finish(&self) -> u64 {
         self.0
     }
 
     fn write(&mut self, _: &[u8]) {
-        unreachable!("a name is one word");
+        unreachable!("a key is one word");
     }
 
-    fn write_u64(&mut self, word: u64) {
-        self.0 = word;
+    fn write_u64(&mut self, key: u64) {
+        self.0 = mix(key);
     }
+}
+
+/// A column that has hot buckets: their numbers by their keys.
+struct HotColumn {
+    rule: usize,
+    column: usize,
+    numbers: HashMap<u64, u32, BuildHasherDefault<Mixing>>,
 }
 
 /// All hot buckets, by rule, column and key.
 pub(crate) struct HotKeys<'a> {
     pub(crate) rules: &'a [Rule<'a>],
     pub(crate) buckets: Vec<Bucket>,
-    places: HashMap<Name, u32, BuildHasherDefault<Passing>>,
-    /// Columns with hot buckets: the rule, its column, and the column's number among all.
-    columns: Vec<(usize, usize, u32)>,
+    columns: Vec<HotColumn>,
+    /// Pages that stand in a hot bucket.
+    hot: Vec<bool>,
 }
 
 impl<'a> HotKeys<'a> {
-    pub(crate) fn new(rules: &'a [Rule<'a>]) -> Self {
-        let count = rules.iter().map(|rule| rule.joined.hot.len()).sum();
-        let mut keys = HotKeys {
-            rules,
-            buckets: Vec::with_capacity(count),
-            places: HashMap::with_capacity_and_hasher(count, BuildHasherDefault::default()),
-            columns: Vec::new(),
-        };
-        let mut before = 0;
+    pub(crate) fn new(rules: &'a [Rule<'a>], pages: usize) -> Self {
+        let mut keys = HotKeys { rules, buckets: Vec::new(), columns: Vec::new(), hot: vec![false; pages] };
         for (at, rule) in rules.iter().enumerate() {
-            for bucket in &rule.joined.hot {
-                let number = (before + bucket.column) as u32;
-                keys.places.insert(Name { column: number, key: bucket.key }, keys.buckets.len() as u32);
-                let (column, key, pages) = (bucket.column, bucket.key, bucket.pages);
-                keys.buckets.push(Bucket { rule: at, column, key, pages });
-                if keys.columns.last() != Some(&(at, column, number)) {
-                    keys.columns.push((at, column, number));
-                }
+            keys.hot.iter_mut().zip(&rule.joined.in_hot).for_each(|(hot, &here)| *hot |= here);
+            // Those of one column stand together.
+            for hot in rule.joined.hot.chunk_by(|a, b| a.column == b.column) {
+                let first = keys.buckets.len() as u32;
+                let numbers = hot.iter().zip(first..).map(|(bucket, number)| (bucket.key, number)).collect();
+                keys.columns.push(HotColumn { rule: at, column: hot[0].column, numbers });
+                let bucket =
+                    |hot: &HotBucket| Bucket { rule: at, column: hot.column, key: hot.key, pages: hot.pages };
+                keys.buckets.extend(hot.iter().map(bucket));
             }
-            before += rule.buckets.columns();
         }
-        keys.columns.sort_unstable();
-        keys.columns.dedup();
         keys
     }
 
-    /// Shows the buckets that a page stands in, by their numbers, each once.
-    fn each(&self, page: u32, only: Option<usize>, found: &mut Vec<u32>) {
-        found.clear();
-        for &(rule, column, number) in &self.columns {
-            if only.is_some_and(|only| only != rule) {
-                continue;
-            }
-            self.rules[rule].buckets.keys_of(column)(page, &mut |key| {
-                if let Some(&place) = self.places.get(&Name { column: number, key })
-                    && !found.contains(&place)
-                {
-                    found.push(place);
-                }
-            });
-        }
+    /// Whether a page stands in a hot bucket.
+    pub(crate) fn is_hot(&self, page: u32) -> bool {
+        self.hot[page as usize]
     }
 
-    /// For every page whether it stands in a hot bucket, of one rule or of any.
-    pub(crate) fn hot(&self, pages: usize, rule: Option<usize>) -> Vec<bool> {
-        let hot = |found: &mut Vec<u32>, page| {
-            self.each(page, rule, found);
-            !found.is_empty()
-        };
-        (0..pages as u32).into_par_iter().map_init(Vec::new, hot).collect()
+    pub(crate) fn hot_pages(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.hot.len() as u32).filter(|&page| self.is_hot(page))
     }
 
-    /// The buckets of each of these pages; those that are not `hot` have none.
-    pub(crate) fn standing(&self, pages: &[u32], hot: &[bool]) -> Standing {
-        let portions: Vec<(Vec<u32>, Vec<u32>)> = pages
-            .par_chunks(1 << 10)
-            .map(|pages| {
-                let (mut lengths, mut values, mut found) =
-                    (Vec::with_capacity(pages.len()), Vec::new(), Vec::new());
-                for &page in pages {
-                    if hot[page as usize] {
-                        self.each(page, None, &mut found);
-                        values.extend_from_slice(&found);
-                        lengths.push(found.len() as u32);
-                    } else {
-                        lengths.push(0);
+    /// The buckets of each of these pages. Column by column, as the keys of one column are looked up in less memory
+    /// than those of all.
+    pub(crate) fn standing(&self, pages: &[u32]) -> Standing {
+        let of_column = |column: &HotColumn| {
+            let keys = self.rules[column.rule].buckets.keys_of(column.column);
+            let mut found: Vec<(u32, u32)> = Vec::new();
+            for (place, &page) in pages.iter().enumerate().filter(|&(_, &page)| self.is_hot(page)) {
+                keys(page, &mut |key| {
+                    if let Some(&number) = column.numbers.get(&key)
+                        && found.last() != Some(&(place as u32, number))
+                    {
+                        found.push((place as u32, number));
                     }
-                }
-                (lengths, values)
-            })
-            .collect();
-        let mut standing = Standing { starts: vec![0], values: Vec::new() };
-        let mut end = 0;
-        for (lengths, values) in portions {
-            standing.starts.extend(lengths.iter().map(|length| {
-                end += length;
-                end
-            }));
-            standing.values.extend(values);
+                });
+            }
+            found
+        };
+        let found: Vec<Vec<(u32, u32)>> = self.columns.par_iter().map(of_column).collect();
+        let mut starts = vec![0u32; pages.len() + 1];
+        for &(place, _) in found.iter().flatten() {
+            starts[place as usize + 1] += 1;
         }
-        standing
+        for at in 0..pages.len() {
+            starts[at + 1] += starts[at];
+        }
+        let mut values = vec![0; starts[pages.len()] as usize];
+        let mut next = starts.clone();
+        for (place, number) in found.into_iter().flatten() {
+            values[next[place as usize] as usize] = number;
+            next[place as usize] += 1;
+        }
+        Standing { starts, values }
     }
 
     /// Shows every hot page and the buckets it is in.
-    pub(crate) fn each_standing(&self, hot: &[bool], each: &mut dyn FnMut(u32, &[u32])) {
-        for start in (0..hot.len()).step_by(BATCH) {
-            let pages: Vec<u32> = (start as u32..hot.len().min(start + BATCH) as u32).collect();
-            let standing = self.standing(&pages, hot);
-            for (at, &page) in pages.iter().enumerate().filter(|&(_, &page)| hot[page as usize]) {
+    pub(crate) fn each_standing(&self, each: &mut dyn FnMut(u32, &[u32])) {
+        for start in (0..self.hot.len()).step_by(BATCH) {
+            let pages: Vec<u32> = (start as u32..self.hot.len().min(start + BATCH) as u32).collect();
+            let standing = self.standing(&pages);
+            for (at, &page) in pages.iter().enumerate().filter(|&(_, &page)| self.is_hot(page)) {
                 each(page, standing.of(at));
             }
         }
@@ -160,13 +132,7 @@ impl<'a> HotKeys<'a> {
 
     /// The pages of some buckets, ascending; `wanted` names buckets in ascending order. They are put together in
     /// portions of not much more than `portion` pages, each from a pass over all pages.
-    pub(crate) fn pages_of(
-        &self,
-        wanted: &[u32],
-        hot: &[bool],
-        portion: u64,
-        each: &mut dyn FnMut(u32, Vec<u32>),
-    ) {
+    pub(crate) fn pages_of(&self, wanted: &[u32], portion: u64, each: &mut dyn FnMut(u32, &[u32])) {
         let mut rest = wanted;
         while !rest.is_empty() {
             let mut held = 0;
@@ -177,14 +143,14 @@ impl<'a> HotKeys<'a> {
             let (now, later) = rest.split_at(end.map_or(rest.len(), |end| end.max(1)));
             rest = later;
             let mut lists: Vec<Vec<u32>> = vec![Vec::new(); now.len()];
-            self.each_standing(hot, &mut |page, buckets| {
+            self.each_standing(&mut |page, buckets| {
                 for bucket in buckets {
                     if let Ok(place) = now.binary_search(bucket) {
                         lists[place].push(page);
                     }
                 }
             });
-            now.iter().zip(lists).for_each(|(&bucket, pages)| each(bucket, pages));
+            now.iter().zip(lists).for_each(|(&bucket, pages)| each(bucket, &pages));
         }
     }
 }

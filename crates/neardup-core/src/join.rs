@@ -100,8 +100,10 @@ pub struct Joined {
     pub candidates: u64,
     /// Pages in the fullest bucket.
     pub largest_bucket: u64,
-    /// The buckets that were left.
+    /// The buckets that were left, column after column.
     pub hot: Vec<HotBucket>,
+    /// Whether a page stands in one of them; empty where there are none.
+    pub in_hot: Vec<bool>,
 }
 
 /// A bucket that was left; the pages in it are those that have the key.
@@ -324,7 +326,7 @@ impl Column<'_> {
             start = range.end;
             joining.joined.largest_bucket = joining.joined.largest_bucket.max(bucket.len() as u64);
             if bucket.len() > limits.bucket {
-                joining.joined.hot.push(self.hot(&range));
+                self.leave(&range, joining);
             } else {
                 ordinary.push(range);
             }
@@ -336,7 +338,7 @@ impl Column<'_> {
         let mut next = 0;
         while next < ordinary.len() {
             if ordinary[next].len() > limits.few && joining.beyond(limits) {
-                joining.joined.hot.extend(ordinary[next..].iter().map(|range| self.hot(range)));
+                ordinary[next..].iter().for_each(|range| self.leave(range, joining));
                 break;
             }
             let (first, mut slice) = (next, 0);
@@ -349,10 +351,12 @@ impl Column<'_> {
         }
     }
 
-    fn hot(&self, range: &Range<usize>) -> HotBucket {
+    fn leave(&self, range: &Range<usize>, joining: &mut Joining) {
         let entries = &self.entries[range.clone()];
         let pages = entries.chunk_by(|a, b| a.page == b.page).count() as u64;
-        HotBucket { column: self.number, key: entries[0].key, pages }
+        joining.joined.hot.push(HotBucket { column: self.number, key: entries[0].key, pages });
+        joining.joined.in_hot.resize(self.buckets.pages(), false);
+        entries.iter().for_each(|entry| joining.joined.in_hot[entry.page as usize] = true);
     }
 
     fn join_exhaustively<V: Screened>(&self, buckets: &[Range<usize>], verifier: &V) -> Found {
