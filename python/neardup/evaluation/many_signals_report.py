@@ -46,8 +46,10 @@ def read_signals(path: str | os.PathLike[str]) -> pa.Table:
             return pq.read_table(file)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=os.fspath(path)) from None
-    except pa.ArrowException as error:
-        raise InputError(f"not a table of signals: {str(error).splitlines()[0]}", where=os.fspath(path)) from None
+    except pa.ArrowException:
+        raise InputError(
+            "not a table of signals, nor any Parquet file", where=os.fspath(path), hint="neardup signals makes one"
+        ) from None
 
 
 def require_for_tables() -> None:
