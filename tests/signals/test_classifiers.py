@@ -295,6 +295,6 @@ def test_tables_and_figures_appear_together(tmp_path: Path) -> None:
     assert [row["signals"] for row in told["table 3"]] == ["fetched_simhash_distance", "F"]
     # Signals are added in the order of their cost; the paper's first two come together.
     assert [row["added"] for row in told["figure 3"]] == [
-        "fetched_same_title", "fetched_simhash_distance", "fetched_mcd",
+        "same_domain + fetched_same_title", "fetched_simhash_distance", "fetched_mcd",
     ]  # fmt: skip
     assert "| F | " in (tmp_path / "tables" / "tables.md").read_text()

@@ -259,7 +259,8 @@ def figure_3(labelled: Labelled, effort: Effort, *, without_mcd: bool = False) -
     # Same domain and same title alone say next to nothing: the paper adds them together.
     first = 2 if names[:1] == ["same_domain"] else 1
     rows = experiments(labelled, ["+".join(names[:end]) for end in range(first, len(names) + 1)], effort.of_paper())
-    return [row | {"added": name} for row, name in zip(rows, names[first - 1 :], strict=True)]
+    added = [" + ".join(names[:first]), *names[first:]]
+    return [row | {"added": name} for row, name in zip(rows, added, strict=True)]
 
 
 def precision_recall(scores: Numbers, duplicate: Flags) -> tuple[list[float], list[float]]:
@@ -273,6 +274,17 @@ def precision_recall(scores: Numbers, duplicate: Flags) -> tuple[list[float], li
     last = np.append(np.diff(scores[order]) != 0, True)
     recall, precision = right / max(int(duplicate.sum()), 1), right / np.arange(1, len(order) + 1)
     return recall[last].tolist(), precision[last].tolist()
+
+
+def f_contour(f: float) -> tuple[list[float], list[float]]:
+    """Recall and precision of all that has the same F, P = F·R / (2R − F): the dotted line of Fig. 2.
+
+    >>> recall, precision = f_contour(0.5)
+    >>> round(recall[0], 3), round(precision[0], 3), recall[-1], round(precision[-1], 3)
+    (0.333, 1.0, 1.0, 0.333)
+    """
+    recall = np.linspace(f / (2 - f), 1.0, 50)
+    return recall.tolist(), (f * recall / (2 * recall - f)).tolist()
 
 
 def train(labelled: Labelled, groups: str, kind: str, seed: int = 0) -> Classifier:
