@@ -63,7 +63,7 @@ def page(
     tested: Sequence[Mapping[str, Any]],
     moved: Sequence[Mapping[str, Any]],
     searched: Sequence[Mapping[str, Any]],
-    made: Mapping[str, Any],
+    figure_3: bool,
     tables: Mapping[str, str],
     reals: Mapping[str, tuple[Mapping[str, Any], Mapping[str, str]]],
     judges: tuple[str, str],
@@ -122,7 +122,7 @@ def page(
         prf_table(moved, "language", kinds, "pairs", "duplicates"),
         "There are few duplicates in each language: a pair or two more or less moves F by points.",
     ]
-    if made.get("figure 3"):
+    if figure_3:
         parts += [
             "### Figure 3: performance against cost",
             "Signals in the order of what they cost; first those of the fetched body, then, at the price of rendering, "
@@ -146,7 +146,7 @@ def page(
         parts += [
             f"### {title}",
             words,
-            f"{summary['pairs']:,} pairs, drawn at random, {summary['share']:.0%} of them duplicates.",
+            f"{summary['pairs']:,} pairs, drawn at random, {summary['share']:.0%} of them duplicates; three seeds.",
         ]
         for heading, table in reversed(list(told.items())):
             parts += [f"**{heading.split(': ')[1].capitalize()}**", table]
