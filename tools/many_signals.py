@@ -5,7 +5,7 @@
 
 The generated web has two halves, of other seeds and other templates: what is learned on the first is tested on the
 second. All its pages are rendered by a real browser (``neardup render``), from an archive; as root give --no-sandbox.
-Real pages that are missing are told, and their part left out. Plots go to docs/many-signals/.
+Real pages that are missing are told, and their part left out. Plots go to many-signals/ beside the page.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ import pyarrow as pa
 from neardup.evaluation.judged import Judged, Labels, read_judged
 from neardup.evaluation.many_signals import (
     PAPER,
+    SEEDS,
     SUMS,
     Effort,
     Labelled,
     experiments,
     figure_3,
-    measured,
+    held_out,
     table_2,
     table_3,
     table_4,
@@ -48,8 +49,8 @@ from neardup.evaluation.searches import evaluate_searches, groups_of
 from neardup.evaluation.trec import read_qrels, read_run
 
 ROOT: Final = Path(__file__).parent.parent
-PAGE: Final = ROOT / "docs" / "many-signals.md"
-PLOTS: Final = ROOT / "docs" / "many-signals"
+PAGE: Final = "many-signals.md"
+PLOTS: Final = "many-signals"
 NOTE: Final = "<!-- Written by tools/many_signals.py from what it measured; do not edit. -->"
 KINDS: Final = (*PAPER, "boosting")
 #: Seed and templates of the two halves.
@@ -87,9 +88,11 @@ class Workshop:
         web = self.neardup(name, "testing", "web", "--queries", queries, "--seed", seed, "--templates", templates)
         pages = web / "pages.jsonl.gz"
         free = [] if self.sandbox else ["--no-sandbox"]
+        # A run that was interrupted finds again what it had rendered.
         rendered = self.neardup(
-            f"{name}.rendered.jsonl.gz", "render", pages, "--archive", web / "web.warc.gz", "--quiet", *free
-        )
+            f"{name}.rendered.jsonl.gz", "render", pages, "--archive", web / "web.warc.gz", "--quiet",
+            "--cache", self.work / "cache", *free,
+        )  # fmt: skip
         # The table is of the first half: the second is not to be known beforehand.
         first = self.work / "train"
         idf = self.neardup("train.idf", "idf", "build", first / "pages.jsonl.gz", self.work / "train.rendered.jsonl.gz")
@@ -100,31 +103,36 @@ class Workshop:
         return Labelled.of(read_signals(signals), read_judged(web / "pairs.csv"))
 
 
-def held_out(train_half: Labelled, test_half: Labelled) -> list[dict[str, Any]]:
+def tested_row(learned: Labelled, groups: str, tested: Labelled, effort: Effort) -> dict[str, Any]:
+    """What each learner makes of a sum of groups on other pairs than it learned from, in per cent."""
+    found = dict(zip(KINDS, effort.run(partial(_tested, learned, tested, groups, effort.seeds), KINDS), strict=True))
+    row: dict[str, Any] = {
+        kind: {name: round(100 * told[name], 1) for name in ("P", "R", "F", "low", "high")}
+        | {"interval": [round(100 * end, 1) for end in told["interval"]]}
+        for kind, told in found.items()
+    }
+    return row | {"F": round(sum(row[kind]["F"] for kind in PAPER) / 2, 1)}
+
+
+def _tested(learned: Labelled, tested: Labelled, groups: str, seeds: int, kind: str) -> dict[str, Any]:
+    return held_out(learned, groups, kind, tested, seeds)
+
+
+def on_the_other_half(train_half: Labelled, test_half: Labelled, effort: Effort) -> list[dict[str, Any]]:
     """Each sum of groups, learned on all of the first half and tested on the second."""
-    rows = []
-    for groups in SUMS:
-        found = {kind: measured(train(train_half, groups, kind), test_half) for kind in KINDS}
-        row: dict[str, Any] = {"signals": groups}
-        row |= {kind: {name: round(100 * told[name], 1) for name in "PRF"} for kind, told in found.items()}
-        row["F"] = round(sum(row[kind]["F"] for kind in PAPER) / 2, 1)
-        rows.append(row)
-    return rows
+    return [{"signals": groups} | tested_row(train_half, groups, test_half, effort) for groups in SUMS]
 
 
-def transfer(web: Path, train_half: Labelled, test_half: Labelled, test_web: Path) -> list[dict[str, Any]]:
+def transfer(
+    web: Path, train_half: Labelled, test_half: Labelled, test_web: Path, effort: Effort
+) -> list[dict[str, Any]]:
     """Learned on the English queries of the first half, tested on each language of the second (Table 5)."""
     english = of_language(train_half, web, "en")
-    learned = {kind: train(english, "F+R+RS", kind) for kind in KINDS}
     rows = []
     for language in sorted({row["language"] for row in pairs_rows(test_web)}):
         other = of_language(test_half, test_web, language)
         row: dict[str, Any] = {"language": language, "pairs": len(other), "duplicates": int(other.duplicate.sum())}
-        for kind in KINDS:
-            found = measured(learned[kind], other)
-            row[kind] = {name: round(100 * found[name], 1) for name in "PRF"}
-        row["F"] = round(sum(row[kind]["F"] for kind in PAPER) / 2, 1)
-        rows.append(row)
+        rows.append(row | tested_row(english, "F+R+RS", other, effort))
     return rows
 
 
@@ -237,10 +245,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="?", default=os.environ.get("NEARDUP_DATA"), type=Path)
     parser.add_argument("--work", type=Path)
-    parser.add_argument("--queries", type=int, nargs=2, default=(90, 45), help="queries of the two halves")
-    parser.add_argument("--seeds", type=int, default=9)
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="folder that the page is written to")
+    parser.add_argument("--queries", type=int, nargs=2, default=(150, 90), help="queries of the two halves")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="of folds and learners")
     parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--quick", action="store_true", help="leave out Fig. 3, which takes longest")
+    parser.add_argument("--quick", action="store_true", help="leave the plots of Fig. 3, the longest part, as they are")
     parser.add_argument("--no-sandbox", action="store_true", help="for the browser, as root must")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary, ProcessPoolExecutor(asked.processes) as pool:
@@ -249,7 +258,7 @@ def main() -> None:
         workshop = Workshop(work, asked.queries, not asked.no_sandbox)
         # Boosting is tested on the second half; cross-validated it would take most of the time.
         effort = Effort(seeds=asked.seeds, kinds=PAPER, run=partial(in_processes, pool))
-        write_page(workshop, asked.data, effort, asked.quick)
+        write_page(workshop, asked.data, effort, asked.quick, asked.docs)
 
 
 def in_processes(
@@ -259,17 +268,19 @@ def in_processes(
     return pool.map(work, items)
 
 
-def write_page(workshop: Workshop, data: Path | None, effort: Effort, quick: bool) -> None:
+def write_page(workshop: Workshop, data: Path | None, effort: Effort, quick: bool, docs: Path) -> None:
     halves = {name: workshop.half(name) for name in HALVES}
     train_half, test_half = halves["train"], halves["test"]
-    PLOTS.mkdir(exist_ok=True)
-    tested = workshop.kept("held-out", partial(held_out, train_half, test_half))
+    plots = docs / PLOTS
+    plots.mkdir(exist_ok=True)
+    tested = workshop.kept("held-out", partial(on_the_other_half, train_half, test_half, effort))
     moved = workshop.kept(
-        "transfer", partial(transfer, workshop.work / "train", train_half, test_half, workshop.work / "test")
+        "transfer",
+        partial(transfer, workshop.work / "train", train_half, test_half, workshop.work / "test", effort),
     )
     searched = workshop.kept("searches", partial(searches, workshop, train_half, test_half))
     made = cross_validated(workshop, train_half, effort, quick)
-    write_figures(made, PLOTS)
+    write_figures(made, plots)
     reals = {}
     for name, load in (("ota", real_ota), ("petclinic", real_petclinic)):
         labelled = load(data, workshop) if data is not None else None
@@ -285,11 +296,12 @@ def write_page(workshop: Workshop, data: Path | None, effort: Effort, quick: boo
     counts = {name: half.summary() for name, half in halves.items()}
     missing = {name: half.table.column("rendered_mcd").null_count for name, half in halves.items()}
     grows = improves(tested, SUMS[:3]), improves([row for row in made["3"] if row["signals"] in SUMS], SUMS[:3])
+    drawn = (plots / "figure-3.svg").exists()
     text = texts.page(
-        counts, missing, tested, moved, searched, made, markdown(made), reals, judges, grows, effort.seeds
+        counts, missing, tested, moved, searched, drawn, markdown(made), reals, judges, grows, effort.seeds
     )
-    PAGE.write_text(f"{NOTE}\n\n{text}", encoding="utf-8")
-    print("written:", PAGE.name, "and", len(list(PLOTS.iterdir())), "plots")
+    (docs / PAGE).write_text(f"{NOTE}\n\n{text}", encoding="utf-8")
+    print("written:", PAGE, "and", len(list(plots.iterdir())), "plots")
 
 
 if __name__ == "__main__":

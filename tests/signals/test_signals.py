@@ -23,8 +23,19 @@ from neardup import _native
 from neardup.errors import FormatError, InputError, UsageError
 from neardup.job import statistics_of
 from neardup.signals import GROUPS, SIGNALS, Idf, build_idf, compute, names_of
+from neardup.signals.comparisons import (
+    SNIPPET_TERMS,
+    SNIPPET_WINDOW,
+    b_similarity,
+    c_similarity,
+    length_distance,
+    same_title,
+    set_similarity,
+    simhash_distance,
+    snippet_mcd,
+)
 from neardup.signals.compression import mcd, own_sizes, sizes
-from neardup.signals.computing import SNIPPET_TERMS, SNIPPET_WINDOW, told
+from neardup.signals.computing import told
 from neardup.signals.tfidf import tfidf_distance, top_terms
 from neardup.signals.urls import address, mirror_path, path_similarity, same_canonical, same_query_keys, same_site
 from neardup.sources.memory import texts
@@ -151,6 +162,53 @@ def test_other_statistics_are_no_idf_table(tmp_path: Path) -> None:
         Idf.load(tmp_path / "statistics")
 
 
+# Sketches, sets, titles, lengths.
+
+
+@given(st.lists(st.lists(st.integers(0, 2**64 - 1), min_size=6, max_size=6), min_size=1, max_size=5), st.data())
+def test_sketches_are_compared_by_their_formulas(rows: list[list[int]], data: st.DataObject) -> None:
+    """Bits and columns that agree, counted one by one; a page without tokens is like no other."""
+    sketches = np.array(rows, np.uint64)
+    tokens = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows))))
+    places = st.lists(st.integers(0, len(rows) - 1), min_size=4, max_size=4)
+    a, b = np.array(data.draw(places)), np.array(data.draw(places))
+    for at, (i, j) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        differing = [(x ^ y).bit_count() for x, y in zip(rows[i], rows[j], strict=True)]
+        expected = {
+            "simhash": float(differing[0]),
+            "c": 384.0 - sum(differing),
+            "b": float(sum(x == y for x, y in zip(rows[i], rows[j], strict=True))),
+        }
+        found = {
+            "simhash": simhash_distance(sketches[:, :1].copy(), tokens, a, b)[at],
+            "c": c_similarity(sketches, tokens, a, b)[at],
+            "b": b_similarity(sketches, tokens, a, b)[at],
+        }
+        if tokens[i] and tokens[j]:
+            assert found == expected
+        else:
+            assert all(math.isnan(value) for value in found.values())
+
+
+@given(st.lists(st.sets(st.integers(0, 12)), min_size=1, max_size=5))
+def test_sets_are_compared_by_jaccard(sets: list[set[int]]) -> None:
+    column = pa.array([sorted(one) for one in sets], pa.large_list(pa.field("item", pa.uint64(), nullable=False)))
+    a, b = (side.ravel().astype(np.uint32) for side in np.meshgrid(range(len(sets)), range(len(sets))))
+    for i, j, found in zip(a.tolist(), b.tolist(), set_similarity(column, a, b).tolist(), strict=True):
+        union = sets[i] | sets[j]
+        if union:
+            assert found == pytest.approx(len(sets[i] & sets[j]) / len(union))
+        else:
+            assert math.isnan(found)
+
+
+def test_titles_and_lengths() -> None:
+    assert (same_title("a", "a"), same_title("a", "A"), same_title("a", None)) == (1, 0, 0)
+    assert math.isnan(same_title("", None))
+    lengths = length_distance(np.array([0, 0, 3, 4]), np.array([0, 7, 4, 3]))
+    assert lengths.tolist() == [0, 1, 0.25, 0.25]
+
+
 # Addresses.
 
 
@@ -265,6 +323,22 @@ def test_snippets_are_of_the_visible_text_near_the_query() -> None:
     assert snippet.split()[SNIPPET_WINDOW] == "apple"
     assert len(snippet.split()) == 2 * SNIPPET_WINDOW + 1
     assert terms(snippet, html=False).terms == snippet.split()
+
+
+def test_snippets_tell_what_whole_texts_hide() -> None:
+    """Two branches of one company: only what stands beside its name differs, in one word of a hundred."""
+    common = " ".join(f"w{number}" for number in range(1500))
+    texts_of = pa.array([f"{common} acme {place} 555 {phone} {common}"
+                         for place, phone in (("kelso", "101"), ("ludlow", "202"), ("kelso", "101"))],
+                        pa.large_string())  # fmt: skip
+    a, b = np.array([0, 0, 0], np.uint32), np.array([1, 2, 1], np.uint32)
+    other, same, unknown = snippet_mcd(texts_of, a, b, ["acme", "acme", None]).tolist()
+    content = texts_of.cast(pa.large_binary())
+    own = own_sizes(content, "gzip")
+    whole = mcd(sizes(content, a[:1], b[:1], "gzip"), own[a[:1]], own[b[:1]])[0]
+    assert same == 0
+    assert other > 5 * whole, (other, whole)
+    assert math.isnan(unknown)
 
 
 def test_the_commands(tmp_path: Path, small_web: Web) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -39,7 +40,10 @@ def print_training(classifier: Any, told: dict[str, Any], out: str, options: dic
     console.print(Text(f"\nTrained on all pairs: {_LEARNERS[classifier.kind]}", style="bold"))
     lines = classifier.text().splitlines()
     for line in lines[:_MOST_LINES]:
-        console.print(Text(f"  {line}"))
+        # What does not fit goes on further in than its beginning, so that it is not taken for a line of its own.
+        further = " " * (len(line) - len(line.lstrip()) + 6)
+        for part in wrap(f"  {line}", console.width, subsequent_indent=further, break_long_words=False):
+            console.print(Text(part))
     if len(lines) > _MOST_LINES:
         console.print(f"  … {len(lines) - _MOST_LINES} more lines")
     if options["tables"]:

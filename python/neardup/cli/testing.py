@@ -63,10 +63,10 @@ def web(out: str, overwrite: bool, serve: bool, port: int, **options: Any) -> No
         f"{duplicates:,} of them duplicates ({duplicates / len(pairs):.1%})\n\nResult  {out}/"
     )
     if serve:
-        _serve(made.answers, port, out)
+        _serve(made.answers, made.pages[0].url, port, out)
 
 
-def _serve(answers: Mapping[str, tuple[str, bytes]], port: int, out: str) -> None:
+def _serve(answers: Mapping[str, tuple[str, bytes]], first: str, port: int, out: str) -> None:
     import threading
 
     from neardup.testing import serve
@@ -75,7 +75,7 @@ def _serve(answers: Mapping[str, tuple[str, bytes]], port: int, out: str) -> Non
         click.echo(
             f"\nServed on {server.address} until interrupted. To visit it:\n"
             f"  neardup render {out}/pages.jsonl.gz --live --resolve '*={server.address}' --out rendered.jsonl\n"
-            f"  chromium --host-resolver-rules='MAP * {server.address}' {next(iter(answers))}"
+            f"  chromium --host-resolver-rules='MAP * {server.address}' {first}"
         )
         try:
             threading.Event().wait()

@@ -146,7 +146,11 @@ def read_rows(path: str | os.PathLike[str], column: str = "label") -> list[Mappi
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
-    except (pa.ArrowException, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise InputError(
+            "not a text file", where=str(path), hint="pairs stand in .jsonl, .csv, .tsv or .parquet, not compressed"
+        ) from None
+    except pa.ArrowException as error:
         raise InputError(f"cannot be read: {str(error).splitlines()[0]}", where=str(path)) from None
     rows: list[Mapping[str, Any]] = []
     for number, line in enumerate(lines):

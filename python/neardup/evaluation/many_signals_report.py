@@ -16,6 +16,7 @@ from neardup.evaluation.many_signals import (
     PAPER,
     Effort,
     Labelled,
+    f_contour,
     figure_3,
     precision_recall,
     table_2,
@@ -46,8 +47,10 @@ def read_signals(path: str | os.PathLike[str]) -> pa.Table:
             return pq.read_table(file)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=os.fspath(path)) from None
-    except pa.ArrowException as error:
-        raise InputError(f"not a table of signals: {str(error).splitlines()[0]}", where=os.fspath(path)) from None
+    except pa.ArrowException:
+        raise InputError(
+            "not a table of signals, nor any Parquet file", where=os.fspath(path), hint="neardup signals makes one"
+        ) from None
 
 
 def require_for_tables() -> None:
@@ -89,8 +92,8 @@ def write_figures(made: dict[str, list[dict[str, Any]]], folder: Path, prefix: s
     written = []
     named = {row["signals"]: row for row in made["3"]}
     draw_bars(
-        Bars("F by set of signals (mean of rules and tree)", "F", list(named), [row["F"] for row in named.values()],
-             line=(HUMAN, "the paper's best judge")),
+        Bars("F by set of signals (mean of rules and tree)", "F", [name.replace("_", " ") for name in named],
+             [row["F"] for row in named.values()], line=(HUMAN, "the paper's best judge")),
         folder / f"{prefix}figure-1.svg",
     )  # fmt: skip
     written.append(f"{prefix}figure-1.svg")
@@ -101,6 +104,9 @@ def write_figures(made: dict[str, list[dict[str, Any]]], folder: Path, prefix: s
         for kind, run in row["runs"].items():
             recall, precision = precision_recall(run["scores"], run["labels"])
             lines.append(Line(kind, recall, precision))
+        most = max(run["F"] for run in row["runs"].values())
+        if most > 0:
+            lines.append(Line(f"F {100 * most:.1f}", *f_contour(most), dotted=True))
         draw_plot(
             Plot(f"Precision and recall: {row['signals']}", "recall", "precision", lines,
                  x_range=(0, 1.02), y_range=(0, 1.02)),
@@ -113,7 +119,7 @@ def write_figures(made: dict[str, list[dict[str, Any]]], folder: Path, prefix: s
             low, high = ([sum(row[kind][end] for kind in PAPER) / 2 for row in rows] for end in ("low", "high"))
             draw_bars(
                 Bars("F as signals are added in the order of their cost", "F, with quartiles over seeds",
-                     [f"+ {row['added']}" for row in rows], [row["F"] for row in rows], low, high),
+                     [f"+ {row['added']}".replace("_", " ") for row in rows], [row["F"] for row in rows], low, high),
                 folder / f"{prefix}{name}.svg",
             )  # fmt: skip
             written.append(f"{prefix}{name}.svg")

@@ -27,6 +27,8 @@ class Line:
     x: Sequence[float]
     y: Sequence[float]
     marks: bool = False
+    #: Something to compare with, not something measured.
+    dotted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ def draw_plot(plot: Plot, path: Path) -> None:
             if many and not line.marks:
                 # Colours come round again after ten lines, with another stroke.
                 style["linestyle"] = _STROKES[number // 10 % len(_STROKES)]
+            if line.dotted:
+                style |= {"linestyle": ":", "color": "#777777"}
             axes.plot(line.x, line.y, label=line.name, **style)
         if plot.logarithmic:
             axes.set_xscale("log")
@@ -141,7 +145,7 @@ def draw_bars(bars: Bars, path: Path) -> None:
         axes.set_xlim(0, 100)
         if bars.line is not None:
             axes.axvline(bars.line[0], color="#b04a4a", linewidth=1.0, linestyle="--", label=bars.line[1])
-            axes.legend(fontsize=7, loc="lower left")
+            axes.legend(fontsize=7, loc="best")
         axes.set_title(bars.title, fontsize=10)
         axes.set_xlabel(bars.x)
         axes.grid(True, axis="x", alpha=0.3)

@@ -23,6 +23,7 @@ from neardup.engines.workers import in_order
 from neardup.errors import InputError
 from neardup.fingerprints import Projection, ShingleSet, Supershingles
 from neardup.page import Skipped
+from neardup.signals.comparisons import SIMHASH_BITS
 from neardup.signals.compression import METHODS, own_sizes
 from neardup.signals.idf import Idf
 from neardup.signals.tfidf import top_terms
@@ -32,7 +33,6 @@ from neardup.text import read
 #: Terms in a shingle of main content, and block elements in a run of the layout.
 MAIN_SHINGLE: Final = 3
 LAYOUT_RUN: Final = 4
-_SIMHASH_BITS: Final = 64
 
 Rows = npt.NDArray[np.int64]
 
@@ -175,7 +175,7 @@ def _measured(
     fixed: dict[str, npt.NDArray[Any]] = {
         "length": np.asarray(pc.binary_length(content), np.int64).reshape(count),
         "tokens": np.diff(np.asarray(tokens.offsets)).astype(np.int64),
-        "simhash": Projection(bits=_SIMHASH_BITS).compute(tokens),
+        "simhash": Projection(bits=SIMHASH_BITS).compute(tokens),
     }
     strings: dict[str, list[str | None]] = {"title": found.title.to_pylist()}
     if needs.any_of("tfidf_distance") and needs.idf is not None:

@@ -18,7 +18,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines import Progress, Settings, Silent
@@ -26,7 +25,18 @@ from neardup.engines.workers import in_order
 from neardup.errors import InputError, UsageError
 from neardup.signals.bodies import Bodies, Needs, Rows, blocks, read_bodies, require
 from neardup.signals.catalogue import BODIES, SIGNALS, by_name, names_of
-from neardup.signals.compression import METHODS, mcd, own_sizes, sizes
+from neardup.signals.comparisons import (
+    SNIPPET_TERMS,
+    SNIPPET_WINDOW,
+    b_similarity,
+    c_similarity,
+    length_distance,
+    same_title,
+    set_similarity,
+    simhash_distance,
+    snippet_mcd,
+)
+from neardup.signals.compression import METHODS, mcd, sizes
 from neardup.signals.idf import Idf
 from neardup.signals.tfidf import tfidf_distance
 from neardup.signals.urls import OF_ADDRESSES, address, same_canonical
@@ -34,9 +44,6 @@ from neardup.sinks import write_table
 from neardup.sources import Source
 from neardup.sources.memory import texts
 
-#: A snippet takes so many terms on either side of a word of the query, and at most so many in all.
-SNIPPET_WINDOW: Final = 40
-SNIPPET_TERMS: Final = 1000
 _BLOCK_BYTES: Final = 16 << 20
 _BLOCK_PAIRS: Final = 512
 #: What needs the bodies, texts or sets themselves.
@@ -241,8 +248,7 @@ def _of_fixed(bodies: Bodies, body: str, a: Rows, b: Rows, names: frozenset[str]
     """Signals that need only what is held in memory."""
     fixed = bodies.fixed
     made: dict[str, Numbers] = {}
-    has_tokens = (fixed["tokens"][a] > 0) & (fixed["tokens"][b] > 0)
-    small_a, small_b = a.astype(np.uint32), b.astype(np.uint32)
+    tokens = fixed["tokens"]
     for name in names:
         match name.removeprefix(f"{body}_"):
             case "same_title":
@@ -250,17 +256,14 @@ def _of_fixed(bodies: Bodies, body: str, a: Rows, b: Rows, names: frozenset[str]
             case "length_distance":
                 made[name] = length_distance(fixed["length"][a], fixed["length"][b])
             case "simhash_distance":
-                differing = 64.0 - _native.agreeing_bits(fixed["simhash"], small_a, small_b)
-                made[name] = np.where(has_tokens, differing, np.nan)
+                made[name] = simhash_distance(fixed["simhash"], tokens, a, b)
             case "tfidf_distance":
                 top, counts = fixed["top"], fixed["top_count"]
                 made[name] = tfidf_distance(top[a], counts[a], top[b], counts[b])
             case "b_similarity":
-                equal = _native.equal_columns(fixed["b"], small_a, small_b).astype(np.float64)
-                made[name] = np.where(has_tokens, equal, np.nan)
+                made[name] = b_similarity(fixed["b"], tokens, a, b)
             case "c_similarity":
-                agreeing = _native.agreeing_bits(fixed["c"], small_a, small_b).astype(np.float64)
-                made[name] = np.where(has_tokens, agreeing, np.nan)
+                made[name] = c_similarity(fixed["c"], tokens, a, b)
             case "same_canonical":
                 canonical = bodies.strings["canonical"]
                 made[name] = np.array(
@@ -270,26 +273,6 @@ def _of_fixed(bodies: Bodies, body: str, a: Rows, b: Rows, names: frozenset[str]
             case other if other in OF_ADDRESSES:
                 made[name] = _of_addresses(OF_ADDRESSES[other], bodies.url, a, b)
     return made
-
-
-def length_distance(a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> Numbers:
-    """|len A − len B| / max(len A, len B); 0 if both are empty (the paper's bld). Cost: one subtraction.
-
-    >>> length_distance(np.array([0, 10]), np.array([0, 5])).tolist()
-    [0.0, 0.5]
-    """
-    longer = np.maximum(np.maximum(a, b), 1)
-    distance: Numbers = np.abs(a - b) / longer
-    return distance
-
-
-def same_title(a: str | None, b: str | None) -> float:
-    """1 if two titles are equal, 0 if not; nan if neither page has one. Cost: one comparison.
-
-    >>> same_title("T", "T"), same_title("T", None), same_title("", None)
-    (1.0, 0.0, nan)
-    """
-    return float(a == b) if a or b else float("nan")
 
 
 def _equal_titles(titles: list[str | None], a: Rows, b: Rows) -> Numbers:
@@ -320,43 +303,8 @@ def _of_stored(
             made[name] = mcd(sizes(content, at_first, at_second, method), own[first], own[second])
     for column, ending in (("main", "main_jaccard"), ("layout", "layout_similarity")):
         if f"{body}_{ending}" in heavy:
-            sets = bodies.take(column, pages)
-            likeness = _native.jaccard(sets, at_first, at_second)
-            known = np.diff(np.asarray(sets.offsets)) > 0
-            made[f"{body}_{ending}"] = np.where(known[at_first] | known[at_second], likeness, np.nan)
+            made[f"{body}_{ending}"] = set_similarity(bodies.take(column, pages), at_first, at_second)
     if f"{body}_snippet_mcd" in heavy:
         queries = [asked.query[at] for at in chosen.tolist()]
         made[f"{body}_snippet_mcd"] = snippet_mcd(bodies.take("text", pages), at_first, at_second, queries)
     return made
-
-
-def snippet_mcd(
-    texts: pa.LargeStringArray,
-    a: npt.NDArray[np.uint32],
-    b: npt.NDArray[np.uint32],
-    queries: Sequence[str | None],
-) -> Numbers:
-    """mcd of the text around the query's words, 40 terms on either side and at most 1,000 in all; nan without query, or
-    if neither text has a word of it. Cost: one reading of each text for each query, one compression of both snippets.
-
-    >>> texts = pa.array(["all about red apples", "all about red pears", "nothing of it"], pa.large_string())
-    >>> first, second = np.array([0, 0, 2], np.uint32), np.array([0, 1, 2], np.uint32)
-    >>> distance = snippet_mcd(texts, first, second, ["red", "red", "red"])
-    >>> same, other, unknown = distance.tolist()
-    >>> same == 0, 0 < other < 1, unknown
-    (True, True, nan)
-    """
-    place: dict[tuple[int, str], int] = {}
-    sides = []
-    for side in (a, b):
-        keys = zip(side.tolist(), queries, strict=True)
-        sides.append(np.array([place.setdefault((page, words or ""), len(place)) for page, words in keys], np.uint32))
-    pages = np.array([page for page, _ in place], np.uint32)
-    words = pa.array([query for _, query in place], pa.string())
-    cut = _native.snippets(texts, pages, words, window=SNIPPET_WINDOW, most=SNIPPET_TERMS)
-    content = cut.cast(pa.large_binary())
-    empty = np.asarray(pc.binary_length(content)) == 0
-    own = own_sizes(content, "gzip")
-    distance = mcd(sizes(content, sides[0], sides[1], "gzip"), own[sides[0]], own[sides[1]])
-    distance[empty[sides[0]] & empty[sides[1]]] = np.nan
-    return distance
