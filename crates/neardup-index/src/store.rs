@@ -9,8 +9,14 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fjall::config::{BloomConstructionPolicy, FilterPolicy, FilterPolicyEntry};
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode, Readable, Snapshot};
+use fjall::compaction::Leveled;
+use fjall::config::{
+    BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
+};
+use fjall::{
+    CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode, Readable,
+    Snapshot,
+};
 
 use crate::records::{PageRecord, SetRecord};
 use crate::shape::Shape;
@@ -124,6 +130,12 @@ impl std::fmt::Debug for Tables {
 
 /// Bits of filters for each key: an absent one is looked for in vain once in a hundred times.
 const FILTER_BITS: f32 = 10.0;
+/// Files that come from memory and are merged at a time. They are many and small: a table in memory is a skip list, and
+/// what goes into it and is looked for in it costs the more the larger it is.
+const MERGED: u8 = 8;
+const FILE_BYTES: u64 = 32 << 20;
+/// Entries are a few bytes that compress in company.
+const BLOCK_BYTES: u32 = 8 << 10;
 
 impl Tables {
     pub fn open(path: &Path, memory: Memory) -> Result<Self> {
@@ -133,10 +145,14 @@ impl Tables {
             .worker_threads(2)
             .open()?;
         let filter = FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(FILTER_BITS));
+        let merging = Leveled::default().with_l0_threshold(MERGED).with_table_target_size(FILE_BYTES);
         let options = || {
             KeyspaceCreateOptions::default()
                 .manual_journal_persist(true)
-                .max_memtable_size((memory.buffers / 2).clamp(4 << 20, 64 << 20))
+                .max_memtable_size((memory.buffers / 4).clamp(4 << 20, 32 << 20))
+                .compaction_strategy(Arc::new(merging.clone()))
+                .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
+                .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
                 .filter_policy(FilterPolicy::all(filter))
         };
         let table = |name: &str| database.keyspace(name, options);

@@ -16,6 +16,7 @@ mod exact;
 mod fingerprints;
 mod index;
 mod matching;
+mod one_page;
 mod pages;
 mod pairs;
 mod postings;
@@ -50,6 +51,8 @@ mod _native {
     use crate::index::{IndexStore, site_hashes, token_identities};
     #[pymodule_export]
     use crate::matching::{join, match_buckets, match_rules, resolve_hot};
+    #[pymodule_export]
+    use crate::one_page::{PageReader, index_page};
     #[pymodule_export]
     use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms, url_hashes};
     #[pymodule_export]
