@@ -74,6 +74,7 @@ def fill(index: Index, pages: int) -> dict[str, Any]:
             if (number + 1) % max(1, batches // 10) == 0:
                 now = time.perf_counter()
                 rates.append(max(1, batches // 10) * BATCH / (now - last))
+                print(f"{(number + 1) * BATCH:,} pages, {rates[-1]:,.0f} a second", file=sys.stderr, flush=True)
                 last = now
     seconds = time.perf_counter() - begun
     added = batches * BATCH

@@ -3,9 +3,14 @@
 //! The first thread that finds nobody at work leads: it takes what is waiting, adds it as one batch, and wakes those who
 //! wait. What comes meanwhile waits for the next round. So one `fsync`, one view of the tables and one write to the
 //! journal serve as many as there are, and the answers are those that the pages would have had one by one.
+//!
+//! Those who were served in the last round come back a little after the leader of the next one does. So it waits for as
+//! many as came last time, though not longer than a quarter of what the last round took; whoever adds alone, or is the
+//! last of many, waits for nobody, or once.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use crate::index::{Answer, Index, Pages};
 use crate::shape::Shape;
@@ -36,6 +41,9 @@ struct Queue {
     waiting: Vec<(u64, OnePage)>,
     served: HashMap<u64, Result<Answer>>,
     led: bool,
+    /// How many came to the last round, and how long it took.
+    last: usize,
+    took: Duration,
 }
 
 /// Who waits, and what became of those who waited.
@@ -43,11 +51,28 @@ struct Queue {
 pub struct Group {
     queue: Mutex<Queue>,
     changed: Condvar,
+    arrived: Condvar,
 }
 
 impl Group {
     fn locked(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Waits a little for those who came last time.
+    fn gathered<'a>(&self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+        let until = Instant::now() + queue.took / 4;
+        while queue.waiting.len() < queue.last {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            queue = match self.arrived.wait_timeout(queue, left) {
+                Ok((queue, _)) => queue,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+        queue
     }
 }
 
@@ -56,12 +81,15 @@ struct Round<'a> {
     group: &'a Group,
     tickets: Vec<u64>,
     answers: Vec<Result<Answer>>,
+    begun: Instant,
 }
 
 impl Drop for Round<'_> {
     fn drop(&mut self) {
         let mut queue = self.group.locked();
         queue.led = false;
+        queue.last = self.tickets.len();
+        queue.took = self.begun.elapsed();
         let mut answers = self.answers.drain(..);
         for &ticket in &self.tickets {
             let answer =
@@ -81,6 +109,10 @@ impl Index {
         let ticket = queue.next;
         queue.next += 1;
         queue.waiting.push((ticket, page));
+        if queue.led {
+            // Who leads may be waiting for company.
+            group.arrived.notify_one();
+        }
         loop {
             if let Some(answer) = queue.served.remove(&ticket) {
                 return answer;
@@ -90,10 +122,11 @@ impl Index {
                 continue;
             }
             queue.led = true;
+            queue = group.gathered(queue);
             let some = queue.waiting.len().min(TOGETHER);
             let (tickets, pages): (Vec<u64>, Vec<OnePage>) = queue.waiting.drain(..some).unzip();
             drop(queue);
-            let mut round = Round { group, tickets, answers: Vec::new() };
+            let mut round = Round { group, tickets, answers: Vec::new(), begun: Instant::now() };
             round.answers = self.add_together(&pages);
             drop(round);
             queue = group.locked();
@@ -162,7 +195,7 @@ mod tests {
         let id = number.to_string().into_bytes();
         OnePage {
             id,
-            identity: Some(u128::from(number) + 1),
+            identity: Some(u128::from(number + 1) << 64),
             active: true,
             words: words.to_vec(),
             ..Default::default()

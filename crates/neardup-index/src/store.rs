@@ -130,32 +130,44 @@ impl std::fmt::Debug for Tables {
 
 /// Bits of filters for each key: an absent one is looked for in vain once in a hundred times.
 const FILTER_BITS: f32 = 10.0;
-/// Files that come from memory and are merged at a time. They are many and small: a table in memory is a skip list, and
-/// what goes into it and is looked for in it costs the more the larger it is.
+/// The same for files that come from memory, of which there are many to look into and each is small.
+const NEW_FILTER_BITS: f32 = 16.0;
+/// Files that come from memory and are merged at a time.
 const MERGED: u8 = 8;
+/// Bytes of a file that is merged.
 const FILE_BYTES: u64 = 32 << 20;
+/// How much merging yields to others; a tenth of their share of a busy processor.
+#[cfg(target_os = "linux")]
+const MERGING: i32 = 10;
 /// Entries are a few bytes that compress in company.
 const BLOCK_BYTES: u32 = 8 << 10;
 
 impl Tables {
     pub fn open(path: &Path, memory: Memory) -> Result<Self> {
-        let database = Database::builder(path)
-            .cache_size(memory.cache)
-            .max_journaling_size((4 * memory.buffers).max(64 << 20))
-            .worker_threads(2)
-            .open()?;
-        let filter = FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(FILTER_BITS));
+        let database = in_background(|| {
+            Database::builder(path)
+                .cache_size(memory.cache)
+                .max_journaling_size((4 * memory.buffers).max(64 << 20))
+                .worker_threads(2)
+                .open()
+        })?;
+        let bits = |bits| FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(bits));
+        let filters = FilterPolicy::new([bits(NEW_FILTER_BITS), bits(FILTER_BITS)]);
         let merging = Leveled::default().with_l0_threshold(MERGED).with_table_target_size(FILE_BYTES);
-        let options = || {
+        let sized = |buffer: u64| {
             KeyspaceCreateOptions::default()
                 .manual_journal_persist(true)
-                .max_memtable_size((memory.buffers / 4).clamp(4 << 20, 32 << 20))
+                .max_memtable_size(buffer)
                 .compaction_strategy(Arc::new(merging.clone()))
                 .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
                 .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
-                .filter_policy(FilterPolicy::all(filter))
+                .filter_policy(filters.clone())
         };
-        let table = |name: &str| database.keyspace(name, options);
+        // Most of what is written goes to the keys. The larger the files that come from memory, the less often what is
+        // there already is merged with them.
+        let large = || sized((memory.buffers / 2).clamp(4 << 20, 128 << 20));
+        let small = || sized((memory.buffers / 8).clamp(4 << 20, 32 << 20));
+        let table = |name: &str| database.keyspace(name, small);
         Ok(Tables {
             pages: table("pages")?,
             ids: table("ids")?,
@@ -163,7 +175,7 @@ impl Tables {
             sets: table("sets")?,
             members: table("members")?,
             sites: table("sites")?,
-            keys: table("keys")?,
+            keys: database.keyspace("keys", large)?,
             requests: table("requests")?,
             about: table("about")?,
             database,
@@ -199,6 +211,21 @@ impl Tables {
     pub fn put_counts(&self, batch: &mut OwnedWriteBatch, counts: Counts) {
         batch.insert(&self.about, COUNTS, counts.encode());
     }
+}
+
+/// Opens a database from a thread that yields to others, as all threads do that it starts: files are merged when there
+/// is time for it, and somebody who asks does not wait until a merger has used up its share of the processor.
+fn in_background(open: impl FnOnce() -> fjall::Result<Database> + Send) -> fjall::Result<Database> {
+    let yielding = || {
+        // Only on Linux does a thread have a priority of its own. Where it is refused, all are alike.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::nice(MERGING);
+        open()
+    };
+    std::thread::scope(|scope| match scope.spawn(yielding).join() {
+        Ok(opened) => opened,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
 }
 
 /// What a reader sees: the state after some commit, whatever is written meanwhile.
