@@ -2,8 +2,8 @@
 
     python stores_after_kill.py FOLDER [ROUNDS]     with lmdb and rocksdict installed
 
-A child writes batches of 2,048 pages (18 keys of 7 bytes with 4 bytes each, and a row of 96 bytes), each committed with a
-sync, and says so; it is killed (SIGKILL) at a different moment of each round. Then the store is opened again: every
+A child writes batches of 2,048 pages (18 keys of 7 bytes with 4 bytes each, and a row of 96 bytes), each committed with
+a sync, and says so; it is killed (SIGKILL) at a different moment of each round. Then the store is opened again: every
 batch that was acknowledged must be there, and one that was under way wholly or not at all. Prints JSON, a line a store.
 """
 

@@ -2,7 +2,6 @@
 //!
 //! Keys of many pages are looked up in the order of the keys, not of the pages: one look-up then leaves in the
 //! processor's caches most of the way that the next one goes, down the memory table and to the same block of a filter.
-//! It is the look-ups that a batch spends most of its time with, and in this order they take about a third of it.
 
 use std::ops::Range;
 use std::sync::Arc;

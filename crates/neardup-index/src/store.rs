@@ -136,21 +136,16 @@ const NEW_FILTER_BITS: f32 = 16.0;
 const MERGED: u8 = 8;
 /// Bytes of a file that is merged.
 const FILE_BYTES: u64 = 32 << 20;
-/// How much merging yields to others; a tenth of their share of a busy processor.
-#[cfg(target_os = "linux")]
-const MERGING: i32 = 10;
 /// Entries are a few bytes that compress in company.
 const BLOCK_BYTES: u32 = 8 << 10;
 
 impl Tables {
     pub fn open(path: &Path, memory: Memory) -> Result<Self> {
-        let database = in_background(|| {
-            Database::builder(path)
-                .cache_size(memory.cache)
-                .max_journaling_size((4 * memory.buffers).max(64 << 20))
-                .worker_threads(2)
-                .open()
-        })?;
+        let database = Database::builder(path)
+            .cache_size(memory.cache)
+            .max_journaling_size((4 * memory.buffers).max(64 << 20))
+            .worker_threads(2)
+            .open()?;
         let bits = |bits| FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(bits));
         let filters = FilterPolicy::new([bits(NEW_FILTER_BITS), bits(FILTER_BITS)]);
         let merging = Leveled::default().with_l0_threshold(MERGED).with_table_target_size(FILE_BYTES);
@@ -211,21 +206,6 @@ impl Tables {
     pub fn put_counts(&self, batch: &mut OwnedWriteBatch, counts: Counts) {
         batch.insert(&self.about, COUNTS, counts.encode());
     }
-}
-
-/// Opens a database from a thread that yields to others, as all threads do that it starts: files are merged when there
-/// is time for it, and somebody who asks does not wait until a merger has used up its share of the processor.
-fn in_background(open: impl FnOnce() -> fjall::Result<Database> + Send) -> fjall::Result<Database> {
-    let yielding = || {
-        // Only on Linux does a thread have a priority of its own. Where it is refused, all are alike.
-        #[cfg(target_os = "linux")]
-        let _ = rustix::process::nice(MERGING);
-        open()
-    };
-    std::thread::scope(|scope| match scope.spawn(yielding).join() {
-        Ok(opened) => opened,
-        Err(panic) => std::panic::resume_unwind(panic),
-    })
 }
 
 /// What a reader sees: the state after some commit, whatever is written meanwhile.
