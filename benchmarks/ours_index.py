@@ -74,6 +74,7 @@ def fill(index: Index, pages: int) -> dict[str, Any]:
             if (number + 1) % max(1, batches // 10) == 0:
                 now = time.perf_counter()
                 rates.append(max(1, batches // 10) * BATCH / (now - last))
+                print(f"{(number + 1) * BATCH:,} pages, {rates[-1]:,.0f} a second", file=sys.stderr, flush=True)
                 last = now
     seconds = time.perf_counter() - begun
     added = batches * BATCH
@@ -81,6 +82,7 @@ def fill(index: Index, pages: int) -> dict[str, Any]:
         "pages": added,
         "adds_per_second": added / seconds,
         "last_tenth_per_second": rates[-1],
+        "tenths_per_second": [round(rate) for rate in rates],
         "cpu_microseconds_a_page": 1e6 * (time.process_time() - cpu) / added,
         "found": found,
         "planted": batches * len(range(9, BATCH, 10)),
@@ -99,6 +101,13 @@ def ask(index: Index, questions: int = 2000) -> dict[str, float]:
         index.query(page)
         took.append(1e3 * (time.perf_counter() - begun))
     return {"p50_ms": float(np.percentile(took, 50)), "p99_ms": float(np.percentile(took, 99))}
+
+
+def resident_bytes() -> dict[str, int]:
+    """Memory of this process now, and at most so far; the cache of blocks and the buffers for writes included."""
+    said = Path("/proc/self/status").read_text().splitlines()
+    fields = {line.split(":")[0]: line.split()[1] for line in said if line.startswith("Vm")}
+    return {"resident_bytes": 1024 * int(fields["VmRSS"]), "resident_bytes_most": 1024 * int(fields["VmHWM"])}
 
 
 def syncs_per_second(folder: Path, seconds: float) -> float:
@@ -143,11 +152,15 @@ def main() -> None:
     told: dict[str, Any] = {"detector": detector}
     with Index(folder, memory=1 << 30) as index:
         told |= fill(index, pages)
+        told |= resident_bytes()
+        # Right after the filling, while files are merged in the background; and later, when none are.
         told |= ask(index)
         told["bytes_a_page"] = (
             sum(getattr(index.stats(), name) for name in ("table_bytes", "journal_bytes")) / told["pages"]
         )
+        print(json.dumps(told), file=sys.stderr, flush=True)
         index.compact()
+        told |= {f"{name}_at_rest": value for name, value in ask(index).items()}
         told["bytes_a_page_compact"] = index.stats().table_bytes / told["pages"]
         widths = shape_of(index.about.detector, None).widths
         # Pieces are slices of the sketch; the identity is a key as well, and ids are held as they are.

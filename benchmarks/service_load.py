@@ -22,6 +22,7 @@ from neardup import Index
 WORDS = 400
 
 SCRIPT = """
+math.randomseed(SEED)
 local count = 0
 request = function()
   count = count + 1
@@ -49,9 +50,11 @@ def fill(folder: Path, pages: int = 10_000) -> None:
             index.add_many([{"id": str(start + at), "text": text} for at, text in enumerate(texts)])
 
 
-def load(address: str, path: str, connections: int, seconds: int, script: Path) -> dict[str, Any]:
-    """What wrk measured."""
-    script.write_text(SCRIPT.replace("WORDS", str(WORDS)).replace("PATH", path))
+def load(
+    address: str, path: str, connections: int, seconds: int, script: Path, *, words: int = WORDS, seed: int = 1
+) -> dict[str, Any]:
+    """What wrk measured, sending pages of so many words, others with another seed."""
+    script.write_text(SCRIPT.replace("WORDS", str(words)).replace("PATH", path).replace("SEED", str(seed)))
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", str(script), address]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = re.search(r"TOLD (\S+) (\S+) (\S+) (\d+)", done.stdout)
@@ -82,7 +85,7 @@ def main() -> None:
         try:
             for path in ("/v1/query", "/v1/pages"):
                 for connections in (1, 8, 64):
-                    told = load(found[0], path, connections, seconds, folder.parent / "wrk.lua")
+                    told = load(found[0], path, connections, seconds, folder.parent / "wrk.lua", seed=connections)
                     print(json.dumps(told), flush=True)
         finally:
             service.terminate()

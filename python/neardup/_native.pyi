@@ -541,5 +541,23 @@ class IndexStore:
     def stats(self) -> tuple[int, int, int, int, int, int]: ...
     def close(self) -> None: ...
 
+class PageReader:
+    def __new__(
+        cls, kinds: list[tuple[str, int, int, int, bool]], *, hash: str, site_rule: str, min_tokens: int
+    ) -> Self: ...
+
+def index_page(
+    store: IndexStore,
+    reader: PageReader,
+    given: bytes | npt.NDArray[np.uint64],
+    id: bytes,
+    *,
+    add: bool,
+    html: bool,
+    charset: str | None,
+    url: str | None,
+    time: int,
+    request: bytes | None,
+) -> tuple[int, _IndexAnswers | None]: ...
 def site_hashes(sites: pa.StringArray) -> npt.NDArray[np.uint64]: ...
 def token_identities(tokens: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...

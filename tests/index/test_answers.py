@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from neardup import Index, Settings, dedup, find_duplicates, open_result
 from neardup.detectors import detectors, parse
+from neardup.errors import InputError
 from neardup.index import Answer, build
 from neardup.job import statistics_of
 from neardup.testing import Web
@@ -73,6 +75,50 @@ def test_one_by_one_is_the_same_as_all_at_once(web_pages: list[dict[str, Any]], 
             told.append(answers)
     assert told[0] == told[1] == told[2]
     assert any(told[0])
+
+
+@pytest.mark.parametrize("detector", ["site-aware", "combined", "broder", "charikar(k=3)", "minhash"])
+def test_single_pages_get_the_answers_of_batches(
+    detector: str, web_pages: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    """Single pages have a way of their own into an index: read and fingerprinted in one native call."""
+    from neardup.sources.memory import texts
+    from neardup.text import read
+
+    tokens = read(texts([TEXT]).batches[0]).tokens[0].as_py()
+    pages: list[Any] = [
+        *web_pages[:120],
+        {"id": "bytes", "html": "<meta charset=latin1><p>caf\xe9 ".encode("latin1") + TEXT.encode()},
+        {"id": "tokens", "tokens": tokens, "url": "http://one.example/"},
+        {"id": "array", "tokens": np.array(tokens, np.uint64), "url": "http://two.example/", "date": "2020-01-01"},
+        {"id": "text", "text": TEXT},
+        {"id": "surrogate", "text": "\ud800 " + TEXT},
+        {"id": "empty", "text": ""},
+        {"id": "text", "text": TEXT + " again"},
+    ]
+    told = []
+    for number in range(2):
+        Index.create(tmp_path / str(number), detector)
+        with Index(tmp_path / str(number), sync="system") as index:
+            if number == 0:
+                added = [index.add_many([page])[0] for page in pages]
+                asked = [index.query_many([page])[0] for page in pages]
+            else:
+                added, asked = [index.add(page) for page in pages], [index.query(page) for page in pages]
+            told.append((added, asked, index.ids(), index.expire("2021-01-01"), index.verify().sound))
+    assert told[0] == told[1]
+    assert any(told[0][0])
+
+
+@pytest.mark.parametrize("tokens", [[1.5], ["a"], [-1], [1 << 64], [None], 7, np.zeros((2, 2), np.uint64)])
+def test_what_is_no_token_is_told(tokens: Any, tmp_path: Path) -> None:
+    Index.create(tmp_path / "index", "combined")
+    with Index(tmp_path / "index", sync="system") as index:
+        for ask in (index.add, index.query, lambda page: index.add_many([page])):
+            with pytest.raises(InputError, match="whole numbers"):
+                ask({"tokens": tokens})
+        with pytest.raises(InputError, match="neither text nor a mapping"):
+            index.add(b"bytes")  # type: ignore[arg-type]
 
 
 def test_what_was_there_is_found_after_opening_again(web_pages: list[dict[str, Any]], tmp_path: Path) -> None:
@@ -189,8 +235,9 @@ def test_tokens_are_as_good_as_text(index: Index) -> None:
     assert index.query(TEXT).matches[0].rule == "identity"
 
 
-def test_threads_share_commits_and_lose_nothing(tmp_path: Path) -> None:
-    Index.create(tmp_path / "index", "minhash(threshold=0.9)")
+@pytest.mark.parametrize("detector", ["minhash(threshold=0.9)", "combined"])
+def test_threads_share_commits_and_lose_nothing(detector: str, tmp_path: Path) -> None:
+    Index.create(tmp_path / "index", detector)
     with Index(tmp_path / "index") as index:
 
         def work(thread: int) -> None:

@@ -171,9 +171,10 @@ def test_versions_are_looked_at_first(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     Index.create(folder, "combined")
     about = json.loads((folder / "index.json").read_text())
-    for name in ("index", "format"):
-        (folder / "index.json").write_text(json.dumps(about | {name: 99}))
-        with pytest.raises(FormatError, match="format 99"):
+    # 1 is the index format before this one.
+    for name, version in (("index", 99), ("format", 99), ("index", 1)):
+        (folder / "index.json").write_text(json.dumps(about | {name: version}))
+        with pytest.raises(FormatError, match=f"format {version}, this is format .*: build it anew"):
             Index(folder)
     (folder / "index.json").write_text(json.dumps(about | {"most": 7}))
     with pytest.raises(FormatError, match="damaged"):

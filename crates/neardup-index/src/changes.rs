@@ -2,12 +2,13 @@
 //! batch, and nobody else sees any of it yet.
 
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 
 use fjall::Readable;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::finding::{Map, stored_on_site};
-use crate::lookup::{Tail, bytes, chunk_key};
+use crate::lookup::{OneNumber, Tail, bytes, chunk_key};
 use crate::records::{PageRecord, SetRecord};
 use crate::shape::Shape;
 use crate::store::{Counts, Error, Result, Sync, Tables, View, number, pair_key};
@@ -32,13 +33,23 @@ pub fn identity_key(identity: u128) -> IdentityKey {
     identity.to_be_bytes()[..IDENTITY_BYTES].try_into().expect("so many bytes")
 }
 
-/// A list with what is added to it.
+/// A list and what is added to it by this commit. Nearly all lists are new and get one number.
 #[derive(Debug)]
 struct Grown {
-    tail: Tail,
-    full: Vec<(u32, Vec<u8>)>,
-    /// What was added by this commit, for pages of the same batch.
-    fresh: Vec<u32>,
+    stored: Option<Tail>,
+    first: u32,
+    more: Vec<u32>,
+}
+
+impl Grown {
+    fn length(&self) -> usize {
+        self.stored.as_ref().map_or(0, Tail::length) + 1 + self.more.len()
+    }
+
+    /// What was added, for pages of the same batch.
+    fn fresh(&self) -> impl Iterator<Item = u32> {
+        std::iter::once(self.first).chain(self.more.iter().copied())
+    }
 }
 
 /// Tables as they will be. Reading falls back on the view of what is there.
@@ -123,8 +134,8 @@ impl<'a> Changes<'a> {
     }
 
     /// Pages of this batch that have a key.
-    pub fn fresh(&self, hash: u64) -> &[u32] {
-        self.keys.get(&hash).map_or(&[], |grown| &grown.fresh)
+    pub fn fresh(&self, hash: u64) -> impl Iterator<Item = u32> {
+        self.keys.get(&hash).into_iter().flat_map(Grown::fresh)
     }
 
     pub fn on_site(&self, set: u32, site: u64) -> Result<u32> {
@@ -136,24 +147,28 @@ impl<'a> Changes<'a> {
 
     /// Lists a set under a key, unless the key lists enough; `stored` is its list before this batch.
     pub fn list(&mut self, hash: u64, set: u32, stored: Option<&Tail>) {
-        let grown = self.keys.entry(hash).or_insert_with(|| Grown {
-            tail: stored.cloned().unwrap_or_default(),
-            full: Vec::new(),
-            fresh: Vec::new(),
-        });
-        if grown.tail.length() >= self.shape.most {
+        let length = match self.keys.get(&hash) {
+            Some(grown) => grown.length(),
+            None => stored.map_or(0, Tail::length),
+        };
+        if length >= self.shape.most {
             self.counts.left_out += 1;
             return;
         }
-        grown.full.extend(grown.tail.push(set));
-        grown.fresh.push(set);
-        self.counts.full_keys += u64::from(grown.tail.length() == self.shape.most);
+        match self.keys.entry(hash) {
+            Entry::Occupied(mut grown) => grown.get_mut().more.push(set),
+            Entry::Vacant(place) => {
+                place.insert(Grown { stored: stored.cloned(), first: set, more: Vec::new() });
+            }
+        }
+        self.counts.full_keys += u64::from(length + 1 == self.shape.most);
     }
 
     /// Adds a page to a set that is there, or makes one of it; says whether the set is on this site since now.
     pub fn add_page(
         &mut self,
         page: PageRecord,
+        absent: bool,
         identity: Option<u128>,
         mut set: SetRecord,
         joins: bool,
@@ -162,7 +177,7 @@ impl<'a> Changes<'a> {
         self.counts.next =
             number.checked_add(1).ok_or_else(|| Error::Usage("the index is full".to_owned()))?;
         self.counts.pages += 1;
-        self.ids.insert(self.free_key(&page.id)?, Some(number));
+        self.ids.insert(self.free_key(&page.id, absent)?, Some(number));
         let mut new_site = true;
         if joins {
             let (home, site) = (page.set, page.site);
@@ -192,10 +207,9 @@ impl<'a> Changes<'a> {
     }
 
     fn under(&self, key: &IdKey) -> Result<Option<u32>> {
-        match (self.ids.get(key), self.view.get(&self.view.tables.ids, key)?) {
-            (Some(changed), _) => Ok(*changed),
-            (None, None) => Ok(None),
-            (None, Some(bytes)) => Ok(Some(number(&bytes)?)),
+        match self.ids.get(key) {
+            Some(changed) => Ok(*changed),
+            None => self.view.get(&self.view.tables.ids, key)?.map(|bytes| number(&bytes)).transpose(),
         }
     }
 
@@ -217,9 +231,12 @@ impl<'a> Changes<'a> {
         Ok(())
     }
 
-    fn free_key(&self, id: &[u8]) -> Result<IdKey> {
+    fn free_key(&self, id: &[u8], absent: bool) -> Result<IdKey> {
         for probe in 0..PROBES {
             let key = id_key(id, probe);
+            if absent && probe == 0 && !self.ids.contains_key(&key) {
+                return Ok(key);
+            }
             // What points to a page that is gone may be taken over.
             match self.under(&key)? {
                 None => return Ok(key),
@@ -306,8 +323,7 @@ impl<'a> Changes<'a> {
 
     /// Writes everything, at once; returns the numbers as they are now.
     pub fn commit(self, tables: &Tables, sync: Sync) -> Result<Counts> {
-        let mut keys: Vec<(u64, Grown)> =
-            self.keys.into_iter().filter(|(_, grown)| !grown.fresh.is_empty()).collect();
+        let mut keys: Vec<(u64, Grown)> = self.keys.into_iter().collect();
         keys.sort_unstable_by_key(|(hash, _)| *hash);
         let mut batch = tables.batch(keys.len() + 4 * self.pages.len() + 1, sync);
         let mut put = |table, key: &[u8], value: Option<Vec<u8>>| match value {
@@ -317,15 +333,13 @@ impl<'a> Changes<'a> {
         for (page, record) in &self.pages {
             put(&tables.pages, &page.to_be_bytes(), record.as_ref().map(|record| record.encode(self.shape)));
         }
-        for (key, page) in &self.ids {
+        for (key, page) in sorted(&self.ids) {
             put(&tables.ids, key, page.map(|page| page.to_le_bytes().to_vec()));
         }
-        for (key, set) in &self.identities {
+        for (key, set) in sorted(&self.identities) {
             put(&tables.identities, key, Some(set.to_le_bytes().to_vec()));
         }
-        let mut sets: Vec<_> = self.sets.iter().collect();
-        sets.sort_unstable_by_key(|(set, _)| **set);
-        for (set, record) in sets {
+        for (set, record) in sorted(&self.sets) {
             put(
                 &tables.sets,
                 &set.to_be_bytes(),
@@ -340,16 +354,29 @@ impl<'a> Changes<'a> {
             put(&tables.sites, &pair_key(*set, &site.to_be_bytes()), value);
         }
         for (hash, grown) in keys {
-            for (chunk, full) in grown.full {
-                put(&tables.keys, &chunk_key(hash, chunk), Some(full));
+            if grown.stored.is_none() && grown.more.is_empty() {
+                batch.insert(&tables.keys, bytes(hash), OneNumber::of(grown.first).bytes());
+                continue;
             }
-            put(&tables.keys, &bytes(hash), Some(grown.tail.encode()));
+            let fresh = std::iter::once(grown.first).chain(grown.more);
+            let mut tail = grown.stored.unwrap_or_default();
+            for (chunk, full) in fresh.filter_map(|set| tail.push(set)).collect::<Vec<_>>() {
+                batch.insert(&tables.keys, chunk_key(hash, chunk), full);
+            }
+            batch.insert(&tables.keys, bytes(hash), tail.encode());
         }
         for (key, time) in &self.requests {
-            put(&tables.requests, key, Some(time.to_le_bytes().to_vec()));
+            batch.insert(&tables.requests, *key, time.to_le_bytes());
         }
         tables.put_counts(&mut batch, self.counts);
         batch.commit()?;
         Ok(self.counts)
     }
+}
+
+/// Entries in the order in which their table holds them: neighbours are written faster one after another.
+fn sorted<K: Ord, V>(changed: &Map<K, V>) -> Vec<(&K, &V)> {
+    let mut entries: Vec<(&K, &V)> = changed.iter().collect();
+    entries.sort_unstable_by_key(|(key, _)| *key);
+    entries
 }

@@ -4,7 +4,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use crate::judge::Candidate;
-use crate::lookup::{CHUNK, Key, Tail, chunk_key, numbers_of};
+use crate::lookup::{CHUNK, Tail, chunk_key, numbers_of};
 use crate::records::SetRecord;
 use crate::shape::{KeySource, Pairs, Shape};
 use crate::store::{Error, Result, View, pair_key};
@@ -36,19 +36,6 @@ impl Hasher for Hashed {
 }
 
 pub type Map<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Hashed>>;
-
-/// The lists of some keys: ends as they are stored (none: nobody has the key).
-pub fn tails(view: &View<'_>, keys: &[Key]) -> Result<Vec<Option<Tail>>> {
-    keys.iter()
-        .map(|key| match view.get(&view.tables.keys, &key.bytes())? {
-            None => Ok(None),
-            Some(bytes) => match Tail::decode(&bytes) {
-                Some(tail) => Ok(Some(tail)),
-                None => Err(Error::Damaged("the list of a key cannot be read".to_owned())),
-            },
-        })
-        .collect()
-}
 
 /// Shows every number of a list to `each`.
 pub fn each_number(view: &View<'_>, hash: u64, tail: &Tail, each: &mut impl FnMut(u32)) -> Result<()> {

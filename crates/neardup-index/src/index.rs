@@ -1,6 +1,6 @@
 //! The index itself: pages are added, asked about and taken out, in batches.
 //!
-//! Adding a batch: keys of all pages are looked up in parallel; then, page by page, each meets what is there and what
+//! Adding a batch: keys of all pages are looked up in parallel ([`crate::looking`]); then, page by page, each meets what is there and what
 //! came before it in the batch, and joins; then the candidates are verified in parallel, and everything is written in
 //! one commit. So a page's answer and its insertion are one step, and a batch gives the answers that its pages would
 //! have had one by one. Cost: a look-up in the filters of an LSM tree for each key, a few writes to its journal and
@@ -8,21 +8,24 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use neardup_core::batch::Lists;
-use rayon::prelude::*;
 
-use crate::changes::{Changes, id_key, identity_key};
-use crate::finding::{candidate, each_number, gather, tails};
+use crate::changes::Changes;
+use crate::finding::{candidate, gather};
+use crate::group::Group;
 use crate::judge::{Candidate, judge};
-use crate::lookup::{Key, Tail, keys};
+use crate::looking::{Met, Prepared, each};
+use crate::lookup::keys;
 use crate::records::{PageRecord, SetRecord};
 use crate::shape::{Row, Shape};
-use crate::store::{Counts, Error, EverySecond, Memory, Result, Sync, Tables, View, number};
+use crate::store::{Counts, Error, EverySecond, Memory, Result, Sync, Tables, View};
 
-/// Pages of a batch that are looked up and verified together: what they meet is held in memory meanwhile.
+/// Pages of a batch that are verified together: what they meet is held in memory meanwhile.
 const SLICE: usize = 512;
+/// Pages that are looked up together.
+const LOOKED_UP: usize = 4096;
 
 /// Pages on their way in: arrays with an element, or a row, a page.
 #[derive(Clone, Debug)]
@@ -61,7 +64,7 @@ impl Pages<'_> {
         if wrong { Err(Error::Usage("the arrays do not fit the index".to_owned())) } else { Ok(()) }
     }
 
-    fn row(&self, shape: &Shape, at: usize) -> Row {
+    pub(crate) fn row(&self, shape: &Shape, at: usize) -> Row {
         if !self.active[at] {
             return Row::default();
         }
@@ -103,17 +106,7 @@ pub struct Index {
     sync: Sync,
     writer: Mutex<()>,
     second: Option<EverySecond>,
-}
-
-/// What was looked up of a page before anything of the batch was added.
-struct Prepared {
-    row: Row,
-    keys: Vec<Key>,
-    tails: Vec<Option<Tail>>,
-    /// Sets that share enough keys, with their rules and records.
-    met: Vec<(u32, Vec<u8>, Option<SetRecord>)>,
-    absent: bool,
-    identity: Option<u32>,
+    pub(crate) group: Group,
 }
 
 /// What must be verified of a page.
@@ -131,7 +124,7 @@ impl Index {
         let tables = Tables::open(path, memory)?;
         tables.view().counts()?;
         let second = (sync == Sync::Second).then(|| EverySecond::start(tables.database.clone()));
-        Ok(Index { shape, tables, sync, writer: Mutex::new(()), second })
+        Ok(Index { shape, tables, sync, writer: Mutex::new(()), second, group: Group::default() })
     }
 
     pub fn shape(&self) -> &Shape {
@@ -173,8 +166,12 @@ impl Index {
             let mut adding =
                 Adding { index: self, view, pages, first: changes.counts.next, numbers: Vec::new() };
             let mut answers = Vec::with_capacity(pages.len());
-            for start in (0..pages.len()).step_by(SLICE) {
-                answers.extend(adding.slice(&mut changes, start..(start + SLICE).min(pages.len()))?);
+            for start in (0..pages.len()).step_by(LOOKED_UP) {
+                let range = start..(start + LOOKED_UP).min(pages.len());
+                let prepared = self.look_up(view, pages, range.clone())?;
+                for (some, ready) in range.step_by(SLICE).zip(prepared.chunks(SLICE)) {
+                    answers.extend(adding.slice(&mut changes, some..some + ready.len(), ready)?);
+                }
             }
             if !changes.is_empty() {
                 self.commit(changes)?;
@@ -189,46 +186,21 @@ impl Index {
         let view = self.tables.view();
         let changes = Changes::new(&view, &self.shape)?;
         let id = |page: u32| Ok(view.page(&self.shape, page)?.map(|record| record.id));
-        (0..pages.len())
-            .into_par_iter()
-            .map(|at| {
-                let ready = &self.look_up(&view, pages, at)?;
-                let own = changes.page_of(pages.ids[at], ready.absent)?;
-                let case = self.case(&changes, pages, at, ready, own)?;
-                let matches = self.matches(&ready.row, pages.sites[at], &case, id)?;
-                Ok(Answer { matches, full_key: self.full(ready), ..Answer::default() })
-            })
-            .collect()
+        let mut found = Vec::with_capacity(pages.len());
+        for start in (0..pages.len()).step_by(LOOKED_UP) {
+            found.extend(self.look_up(&view, pages, start..(start + LOOKED_UP).min(pages.len()))?);
+        }
+        each(0..pages.len(), |at| {
+            let ready = &found[at];
+            let own = changes.page_of(pages.ids[at], ready.absent)?;
+            let case = self.case(&changes, pages, at, ready, &self.meet(&view, ready)?, own)?;
+            let matches = self.matches(&ready.row, pages.sites[at], &case, id)?;
+            Ok(Answer { matches, full_key: self.full(ready), ..Answer::default() })
+        })
     }
 
     fn full(&self, ready: &Prepared) -> bool {
         ready.tails.iter().flatten().any(|tail| tail.length() >= self.shape.most)
-    }
-
-    fn look_up(&self, view: &View<'_>, pages: &Pages<'_>, at: usize) -> Result<Prepared> {
-        let row = pages.row(&self.shape, at);
-        let keys =
-            if pages.active[at] { keys(&self.shape, &row, pages.sites[at], false) } else { Vec::new() };
-        let tails = tails(view, &keys)?;
-        let mut met = Vec::new();
-        for (key, tail) in keys.iter().zip(&tails) {
-            if let Some(tail) = tail {
-                each_number(view, key.hash, tail, &mut |set| met.push((set, key.rule)))?;
-            }
-        }
-        let met = gather(&self.shape, met)
-            .into_iter()
-            .map(|(set, rules)| Ok((set, rules, view.set(&self.shape, set)?)))
-            .collect::<Result<_>>()?;
-        let absent = view.get(&view.tables.ids, &id_key(pages.ids[at], 0))?.is_none();
-        let identity = match pages.identities[at] {
-            None => None,
-            Some(identity) => match view.get(&view.tables.identities, &identity_key(identity))? {
-                None => None,
-                Some(bytes) => Some(number(&bytes)?),
-            },
-        };
-        Ok(Prepared { row, keys, tails, met, absent, identity })
     }
 
     /// Who is to be compared with a page, as things stand now; `own` is a page that does not count.
@@ -238,6 +210,7 @@ impl Index {
         pages: &Pages<'_>,
         at: usize,
         ready: &Prepared,
+        met: &[Met],
         own: Option<u32>,
     ) -> Result<Case> {
         let site = pages.sites[at];
@@ -247,13 +220,13 @@ impl Index {
         };
         let mut fresh = Vec::new();
         for key in &ready.keys {
-            fresh.extend(changes.fresh(key.hash).iter().map(|&set| (set, key.rule)));
+            fresh.extend(changes.fresh(key.hash).map(|set| (set, key.rule)));
         }
         // A set that met the page by keys stored before and by keys of this batch stands in both lists; that can only
         // be a set that came to a further site, and its rules of one list are enough in all but that rare case.
-        let stored = ready.met.len();
+        let stored = met.len();
         let mut met: Vec<(u32, Vec<u8>, Option<&SetRecord>)> =
-            ready.met.iter().map(|(set, rules, record)| (*set, rules.clone(), record.as_ref())).collect();
+            met.iter().map(|(set, rules, record)| (*set, rules.clone(), record.as_ref())).collect();
         for (set, rules) in gather(&self.shape, fresh) {
             match met[..stored].binary_search_by_key(&set, |known| known.0) {
                 Ok(place) => {
@@ -307,15 +280,15 @@ impl Index {
                     members: 1,
                     sites: 1,
                     site,
-                    row: std::sync::Arc::new(ready.row.clone()),
+                    row: Arc::clone(&ready.row),
                 };
-                let (set, _) = changes.add_page(page(0), pages.identities[at], set, false)?;
+                let (set, _) = changes.add_page(page(0), ready.absent, pages.identities[at], set, false)?;
                 for (key, tail) in ready.keys.iter().zip(&ready.tails) {
                     changes.list(key.hash, set, tail.as_ref());
                 }
             }
             Some((set, record)) => {
-                let (_, new_site) = changes.add_page(page(set), None, record, true)?;
+                let (_, new_site) = changes.add_page(page(set), ready.absent, None, record, true)?;
                 if new_site && pages.active[at] {
                     // The other keys do not depend on the site and list the set already.
                     let joined = keys(&self.shape, &ready.row, site, true);
@@ -365,27 +338,32 @@ struct Adding<'a> {
 }
 
 impl Adding<'_> {
-    /// The next pages of the batch: looked up, met, joined and verified.
-    fn slice(&mut self, changes: &mut Changes<'_>, range: Range<usize>) -> Result<Vec<Answer>> {
+    /// The next pages of the batch, which were looked up: met, joined and verified.
+    fn slice(
+        &mut self,
+        changes: &mut Changes<'_>,
+        range: Range<usize>,
+        prepared: &[Prepared],
+    ) -> Result<Vec<Answer>> {
         let (index, view, pages) = (self.index, self.view, self.pages);
-        let prepared: Vec<Prepared> =
-            range.clone().into_par_iter().map(|at| index.look_up(view, pages, at)).collect::<Result<_>>()?;
+        let start = range.start;
+        let met = each(range.clone(), |at| index.meet(view, &prepared[at - start]))?;
         let mut answers = Vec::with_capacity(range.len());
         let mut cases = Vec::with_capacity(range.len());
-        for (at, ready) in range.clone().zip(&prepared) {
+        for (at, (ready, met)) in range.clone().zip(prepared.iter().zip(&met)) {
             let mut answer = Answer { full_key: index.full(ready), ..Answer::default() };
             let request = pages.requests[at];
             answer.repeated = request.is_some_and(|request| changes.is_requested(&request))
                 || request.map_or(Ok(false), |request| changes.was_requested(&request))?;
             let before = changes.page_of(pages.ids[at], ready.absent)?;
             if answer.repeated {
-                cases.push(index.case(changes, pages, at, ready, before)?);
+                cases.push(index.case(changes, pages, at, ready, met, before)?);
             } else {
                 if let Some(page) = before {
                     changes.remove(page)?;
                     answer.replaced = true;
                 }
-                cases.push(index.case(changes, pages, at, ready, None)?);
+                cases.push(index.case(changes, pages, at, ready, met, None)?);
                 index.join(changes, pages, at, ready)?;
                 self.numbers.push(at);
                 if let Some(request) = request {
@@ -399,10 +377,10 @@ impl Adding<'_> {
             Some(&at) => Ok(Some(pages.ids[at].to_vec())),
             None => Ok(view.page(&index.shape, page)?.map(|record| record.id)),
         };
-        let found: Vec<Vec<Match>> = (range, &cases, &prepared)
-            .into_par_iter()
-            .map(|(at, case, ready)| index.matches(&ready.row, pages.sites[at], case, id))
-            .collect::<Result<_>>()?;
+        let found: Vec<Vec<Match>> = each(range, |at| {
+            let (case, ready) = (&cases[at - start], &prepared[at - start]);
+            index.matches(&ready.row, pages.sites[at], case, id)
+        })?;
         answers.iter_mut().zip(found).for_each(|(answer, matches)| answer.matches = matches);
         Ok(answers)
     }

@@ -1,14 +1,16 @@
 //! The durable index of neardup: "have I seen this page?", asked page by page, for months.
 //!
 //! A page comes with what the detector computes of it (its [`shape::Row`]) and is looked up by its keys
-//! ([`lookup`], [`finding`]); who shares one is judged by the core's verifiers ([`judge`]). Records ([`records`]) live
-//! in an LSM tree ([`store`]); what a batch changes is held back ([`changes`]) and committed at once ([`index`]). Looking
-//! after an index is [`upkeep`].
+//! ([`lookup`], [`looking`], [`finding`]); who shares one is judged by the core's verifiers ([`judge`]). Records ([`records`]) live
+//! in an LSM tree ([`store`]); what a batch changes is held back ([`changes`]) and committed at once ([`index`]); single
+//! pages of several threads share a commit ([`group`]). Looking after an index is [`upkeep`].
 
 mod changes;
 mod finding;
+pub mod group;
 pub mod index;
 mod judge;
+mod looking;
 mod lookup;
 mod records;
 pub mod shape;

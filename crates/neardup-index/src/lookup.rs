@@ -3,7 +3,7 @@
 //! A key of the detector (a supershingle, a piece of a projection, a band …) is hashed with its rule and column, and for
 //! pairs on one site with the site, to [`KEY_BYTES`] bytes: among 180 million keys two that differ share those bytes
 //! once in 6,000 look-ups, and the pair is rejected as soon as its rows are compared. Under a key stand the numbers of
-//! the pages that have it, 4 bytes each. Lists grow at their end; so that a page that joins a long one does not write
+//! the pages that have it, in 4 bytes each or, where it is just one of the first 16 million, in 3. Lists grow at their end; so that a page that joins a long one does not write
 //! all of it again, every [`CHUNK`] numbers are put away under a longer key.
 
 use neardup_core::columns::group_columns;
@@ -88,6 +88,23 @@ fn each_key(shape: &Shape, rule: &Rule, row: &Row, add: &mut impl FnMut(u64, u64
     }
 }
 
+/// A list of one number, as it is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct OneNumber {
+    bytes: [u8; 4],
+    length: usize,
+}
+
+impl OneNumber {
+    pub fn of(number: u32) -> Self {
+        OneNumber { bytes: number.to_le_bytes(), length: if number < 1 << 24 { 3 } else { 4 } }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
 /// The end of a list, as it stands under its key: how many chunks were put away, and the numbers since.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
@@ -96,22 +113,39 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// A list without chunks is its numbers and nothing else.
+    /// A list without chunks is its numbers and nothing else, in four bytes each; the one number of most lists takes
+    /// three, if it fits. Chunks are counted in the last three bytes, which, if nothing came since, are said twice.
     pub fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(4 * self.numbers.len() + 3);
+        if let (0, &[number]) = (self.chunks, &self.numbers[..]) {
+            return OneNumber::of(number).bytes().to_vec();
+        }
+        let mut out = Vec::with_capacity(4 * self.numbers.len() + 6);
         out.extend(self.numbers.iter().flat_map(|number| number.to_le_bytes()));
         if self.chunks > 0 {
-            out.extend_from_slice(&self.chunks.to_le_bytes()[..3]);
+            let count = &self.chunks.to_le_bytes()[..3];
+            out.extend_from_slice(count);
+            if self.numbers.is_empty() {
+                out.extend_from_slice(count);
+            }
         }
         out
     }
 
     /// None if the bytes are no list.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let small = |a: u8, b: u8, c: u8| u32::from_le_bytes([a, b, c, 0]);
+        match *bytes {
+            [a, b, c] => return Some(Tail { chunks: 0, numbers: vec![small(a, b, c)] }),
+            [a, b, c, d, e, f] => {
+                return ([a, b, c] == [d, e, f])
+                    .then(|| Tail { chunks: small(a, b, c), numbers: Vec::new() });
+            }
+            _ => {}
+        }
         let (numbers, rest) = bytes.split_at(bytes.len() / 4 * 4);
-        let chunks = match rest {
+        let chunks = match *rest {
             [] => 0,
-            [a, b, c] => u32::from_le_bytes([*a, *b, *c, 0]),
+            [a, b, c] => small(a, b, c),
             _ => return None,
         };
         Some(Tail { chunks, numbers: numbers_of(numbers) })
@@ -143,6 +177,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::HashMap;
+
+    /// What is on disk: if this changes and was meant to, the version of the index (`about.py`) is raised.
+    #[test]
+    fn lists_are_stored_like_this() {
+        let stored = |chunks, numbers: &[u32]| Tail { chunks, numbers: numbers.to_vec() }.encode();
+        assert_eq!(stored(0, &[0x0003_0201]), [1, 2, 3]);
+        assert_eq!(stored(0, &[0x0403_0201]), [1, 2, 3, 4]);
+        assert_eq!(stored(0, &[1, 2]), [1, 0, 0, 0, 2, 0, 0, 0]);
+        assert_eq!(stored(5, &[]), [5, 0, 0, 5, 0, 0]);
+        assert_eq!(stored(5, &[1]), [1, 0, 0, 0, 5, 0, 0]);
+        assert_eq!(bytes(0x01_0203_0405), [1, 2, 3, 4, 5]);
+        assert_eq!(chunk_key(0x01_0203_0405, 6), [1, 2, 3, 4, 5, 0, 0, 0, 6]);
+    }
 
     proptest! {
         #[test]

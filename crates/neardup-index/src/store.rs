@@ -9,8 +9,14 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fjall::config::{BloomConstructionPolicy, FilterPolicy, FilterPolicyEntry};
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode, Readable, Snapshot};
+use fjall::compaction::Leveled;
+use fjall::config::{
+    BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
+};
+use fjall::{
+    CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode, Readable,
+    Snapshot,
+};
 
 use crate::records::{PageRecord, SetRecord};
 use crate::shape::Shape;
@@ -124,6 +130,14 @@ impl std::fmt::Debug for Tables {
 
 /// Bits of filters for each key: an absent one is looked for in vain once in a hundred times.
 const FILTER_BITS: f32 = 10.0;
+/// The same for files that come from memory, of which there are many to look into and each is small.
+const NEW_FILTER_BITS: f32 = 16.0;
+/// Files that come from memory and are merged at a time.
+const MERGED: u8 = 8;
+/// Bytes of a file that is merged.
+const FILE_BYTES: u64 = 32 << 20;
+/// Entries are a few bytes that compress in company.
+const BLOCK_BYTES: u32 = 8 << 10;
 
 impl Tables {
     pub fn open(path: &Path, memory: Memory) -> Result<Self> {
@@ -132,14 +146,23 @@ impl Tables {
             .max_journaling_size((4 * memory.buffers).max(64 << 20))
             .worker_threads(2)
             .open()?;
-        let filter = FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(FILTER_BITS));
-        let options = || {
+        let bits = |bits| FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(bits));
+        let filters = FilterPolicy::new([bits(NEW_FILTER_BITS), bits(FILTER_BITS)]);
+        let merging = Leveled::default().with_l0_threshold(MERGED).with_table_target_size(FILE_BYTES);
+        let sized = |buffer: u64| {
             KeyspaceCreateOptions::default()
                 .manual_journal_persist(true)
-                .max_memtable_size((memory.buffers / 2).clamp(4 << 20, 64 << 20))
-                .filter_policy(FilterPolicy::all(filter))
+                .max_memtable_size(buffer)
+                .compaction_strategy(Arc::new(merging.clone()))
+                .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
+                .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+                .filter_policy(filters.clone())
         };
-        let table = |name: &str| database.keyspace(name, options);
+        // Most of what is written goes to the keys. The larger the files that come from memory, the less often what is
+        // there already is merged with them.
+        let large = || sized((memory.buffers / 2).clamp(4 << 20, 128 << 20));
+        let small = || sized((memory.buffers / 8).clamp(4 << 20, 32 << 20));
+        let table = |name: &str| database.keyspace(name, small);
         Ok(Tables {
             pages: table("pages")?,
             ids: table("ids")?,
@@ -147,7 +170,7 @@ impl Tables {
             sets: table("sets")?,
             members: table("members")?,
             sites: table("sites")?,
-            keys: table("keys")?,
+            keys: database.keyspace("keys", large)?,
             requests: table("requests")?,
             about: table("about")?,
             database,

@@ -8,7 +8,7 @@ use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, detached, flat, list_array, pyarrow, rows};
 
-fn shingling(k: usize, rabin: bool) -> PyResult<Shingling> {
+pub fn shingling(k: usize, rabin: bool) -> PyResult<Shingling> {
     if k == 0 {
         return Err(PyValueError::new_err("k must be at least 1"));
     }

@@ -103,7 +103,7 @@ pub struct PageArrays<'py> {
 
 /// (offsets, ids, scores, rules, copies, flags): the matches of page i are those from offset i to offset i + 1; rule −1
 /// is "the same tokens"; flags are replaced 1, repeated 2, full key 4.
-type Answers<'py> = (
+pub type Answers<'py> = (
     Column<'py, i64>,
     Vec<Bound<'py, PyBytes>>,
     Column<'py, f64>,
@@ -112,9 +112,13 @@ type Answers<'py> = (
     Column<'py, u8>,
 );
 
-fn answers<'py>(py: Python<'py>, given: Vec<Answer>) -> Answers<'py> {
+pub fn flags(answer: &Answer) -> u8 {
+    u8::from(answer.replaced) | u8::from(answer.repeated) << 1 | u8::from(answer.full_key) << 2
+}
+
+pub fn answers<'py>(py: Python<'py>, given: Vec<Answer>) -> Answers<'py> {
     let (mut offsets, mut ids, mut scores) = (vec![0i64], Vec::new(), Vec::new());
-    let (mut rules, mut copies, mut flags) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rules, mut copies, mut told) = (Vec::new(), Vec::new(), Vec::new());
     for answer in given {
         for found in &answer.matches {
             ids.push(PyBytes::new(py, &found.id));
@@ -123,9 +127,7 @@ fn answers<'py>(py: Python<'py>, given: Vec<Answer>) -> Answers<'py> {
             copies.push(found.copies);
         }
         offsets.push(ids.len() as i64);
-        flags.push(
-            u8::from(answer.replaced) | u8::from(answer.repeated) << 1 | u8::from(answer.full_key) << 2,
-        );
+        told.push(flags(&answer));
     }
     (
         offsets.into_pyarray(py),
@@ -133,7 +135,7 @@ fn answers<'py>(py: Python<'py>, given: Vec<Answer>) -> Answers<'py> {
         scores.into_pyarray(py),
         rules.into_pyarray(py),
         copies.into_pyarray(py),
-        flags.into_pyarray(py),
+        told.into_pyarray(py),
     )
 }
 
@@ -150,7 +152,7 @@ impl IndexStore {
         held.clone().ok_or_else(|| PyValueError::new_err("the index is closed"))
     }
 
-    fn with<R: Send>(
+    pub fn with<R: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&Index) -> Result<R, Error> + Send,

@@ -17,6 +17,7 @@ mod fingerprints;
 mod index;
 mod lines;
 mod matching;
+mod one_page;
 mod pages;
 mod pairs;
 mod postings;
@@ -53,6 +54,8 @@ mod _native {
     use crate::lines::{count_lines, cut_lines, parse_jsonl, parse_jsonl_file};
     #[pymodule_export]
     use crate::matching::{join, match_buckets, match_rules, resolve_hot};
+    #[pymodule_export]
+    use crate::one_page::{PageReader, index_page};
     #[pymodule_export]
     use crate::pages::{links, read_pages, site_of, terms, url_hashes};
     #[pymodule_export]

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use crate::arrays::{detached, list_array, pyarrow};
 
-fn reading(hash: &str, site_rule: &str) -> PyResult<Reading> {
+pub fn reading(hash: &str, site_rule: &str) -> PyResult<Reading> {
     let hash = match hash {
         "fold" => TermHash::Fold,
         "rabin" => TermHash::Rabin,

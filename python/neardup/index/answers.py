@@ -81,3 +81,14 @@ def answers(ids: Sequence[str], rules: Sequence[Rule], raw: Any) -> list[Answer]
         )
         for at, (name, flag) in enumerate(zip(ids, flags.tolist(), strict=True))
     ]
+
+
+def answer_of(id: str, rules: Sequence[Rule], flags: int, raw: Any) -> Answer:
+    """The answer to one page: its flags, and what the native index gave if it has matches.
+
+    >>> answer_of("a", [], 1, None)
+    Answer(id='a', matches=(), replaced=True, repeated=False, full_key=False)
+    """
+    if raw is not None:
+        return answers([id], rules, raw)[0]
+    return Answer(id, (), bool(flags & _REPLACED), bool(flags & _REPEATED), bool(flags & _FULL_KEY))

@@ -79,14 +79,9 @@ def _of_tokens(pages: Sequence[Page], shape: Shape, reading: Reading, requests: 
         raise InputError("a batch holds pages with tokens and pages without", hint="give them in two batches")
     rows: list[Mapping[str, Any]] = [page for page in pages if isinstance(page, Mapping)]
     kind = pa.large_list(pa.field("item", pa.uint64(), nullable=False))
-    try:
-        tokens = pa.array([list(row["tokens"]) for row in rows], kind)
-        if tokens.flatten().null_count:
-            raise TypeError
-    except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        raise InputError(
-            "tokens must be whole numbers from 0 to 2^64 − 1", hint="send text if you have words"
-        ) from None
+    lists = [token_array(row["tokens"]) for row in rows]
+    offsets = np.cumsum([0, *(len(one) for one in lists)], dtype=np.int64)
+    tokens = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(np.concatenate(lists)), type=kind)
     urls = [_text(row.get("url")) for row in rows]
     sites = pa.array(
         [None if url is None else _native.site_of(url, site_rule=reading.site) for url in urls], pa.string()
@@ -95,6 +90,30 @@ def _of_tokens(pages: Sequence[Page], shape: Shape, reading: Reading, requests: 
     names = _names([_text(row.get("id")) for row in rows], urls)
     identity = _native.token_identities(tokens)
     return _arrays(names, Given(None, reading, tokens), identity, sites, times, shape, reading, requests)
+
+
+def token_array(tokens: Any) -> npt.NDArray[np.uint64]:
+    """Tokens of a page, which may be any sequence of whole numbers, side by side.
+
+    >>> token_array([1, 2])
+    array([1, 2], dtype=uint64)
+    >>> token_array([-1])
+    Traceback (most recent call last):
+    neardup.errors.InputError: tokens must be whole numbers from 0 to 2^64 − 1: send text if you have words
+    """
+    if isinstance(tokens, np.ndarray) and tokens.dtype == np.uint64 and tokens.ndim == 1:
+        return np.ascontiguousarray(tokens)
+    try:
+        given = list(tokens)
+        if not all(isinstance(token, int | np.integer) for token in given):
+            raise TypeError
+        made = pa.array(given, pa.uint64())
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        raise InputError(
+            "tokens must be whole numbers from 0 to 2^64 − 1", hint="send text if you have words"
+        ) from None
+    numbers: npt.NDArray[np.uint64] = made.to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def _arrays(

@@ -23,6 +23,7 @@ from neardup.index.answers import Answer, answers
 from neardup.index.group import Group
 from neardup.index.incoming import Arrays, Page, arrays_of, arrays_of_batch, encoded, moment
 from neardup.index.shape import open_store, shape_of
+from neardup.index.single import single_of
 from neardup.sinks.folder import new_folder
 from neardup.text import Reading
 
@@ -100,6 +101,7 @@ class Index:
             self._store = open_store(
                 str(tables), self._shape, most=self.about.most, sync=sync, cache=memory * 3 // 4, buffers=memory // 4
             )
+        self._single = single_of(self._store, self._shape, self.about.reading, self._rules)
         self._adding: Group[tuple[Page, str | None], Answer] = Group(self._add_together, _TOGETHER)
 
     @staticmethod
@@ -157,7 +159,11 @@ class Index:
         of the same id is replaced. ``request`` names the request: carried out once, it is not carried out again.
         Threads that add at the same time share a commit.
         """
-        return self._adding((_named(page, id, url, date), request))
+        named = _named(page, id, url, date)
+        if self._single is None:
+            return self._adding((named, request))
+        with self._told():
+            return self._single("add", named, request)
 
     def add_many(self, pages: Sequence[Page], *, requests: Sequence[str | None] | None = None) -> list[Answer]:
         """The same for many pages, in order and in one commit."""
@@ -180,7 +186,11 @@ class Index:
 
     def query(self, page: Page, *, id: str | None = None, url: str | None = None) -> Answer:
         """Which near-duplicates of a page are there; nothing is added. A page of the same id is not among them."""
-        return self.query_many([_named(page, id, url, None)])[0]
+        named = _named(page, id, url, None)
+        if self._single is None:
+            return self.query_many([named])[0]
+        with self._told():
+            return self._single("query", named)
 
     def query_many(self, pages: Sequence[Page]) -> list[Answer]:
         """The same for many pages."""

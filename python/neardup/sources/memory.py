@@ -54,7 +54,7 @@ def texts(pages: Sequence[str | Mapping[str, Any]]) -> Memory:
     rows: list[dict[str, Any]] = []
     size = 0
     for number, page in enumerate(pages):
-        rows.append(_row(page, number))
+        rows.append(row_of(page, number))
         size += len(rows[-1]["content"])
         if size >= BATCH_BYTES:
             batches.append(_batch(rows))
@@ -64,7 +64,12 @@ def texts(pages: Sequence[str | Mapping[str, Any]]) -> Memory:
     return Memory(batches)
 
 
-def _row(page: str | Mapping[str, Any], number: int) -> dict[str, Any]:
+def row_of(page: str | Mapping[str, Any], number: int) -> dict[str, Any]:
+    """A text or a mapping taken apart; its number is what an error calls it.
+
+    >>> row_of("hello", 0)["content"]
+    b'hello'
+    """
     if isinstance(page, str):
         page = {"text": page}
     if not isinstance(page, Mapping):

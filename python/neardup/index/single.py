@@ -1,0 +1,89 @@
+"""Pages one by one: read, fingerprinted and added in one native call, which holds no lock that another thread needs.
+
+Threads that add at the same time read and fingerprint side by side and share a commit; what Python does of an addition
+is to take the page apart and to name the answer. This goes for detectors whose fingerprints are supershingles and
+projections, which all of Henzinger's are; pages for others go through the arrays of ``incoming`` and wait in a
+``Group``.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup import _native
+from neardup.detectors import Rule
+from neardup.fingerprints import Fingerprint, Projection, Supershingles
+from neardup.index.answers import Answer, answer_of
+from neardup.index.incoming import Page, encoded, seconds, token_array
+from neardup.index.shape import Shape
+from neardup.sources.memory import row_of
+from neardup.text import Reading
+
+_Kind = tuple[str, int, int, int, bool]
+
+
+class Single:
+    """The way of single pages into an index, and of questions about them."""
+
+    def __init__(
+        self, store: _native.IndexStore, reader: _native.PageReader, shape: Shape, rules: Sequence[Rule]
+    ) -> None:
+        self._store, self._reader, self._shape, self._rules = store, reader, shape, rules
+
+    def __call__(self, what: Literal["add", "query"], page: Page, request: str | None = None) -> Answer:
+        given: npt.NDArray[np.uint64] | bytes
+        html, charset = False, None
+        if isinstance(page, Mapping) and page.get("tokens") is not None:
+            given = token_array(page["tokens"])
+            name, url, date = (None if page.get(key) is None else str(page[key]) for key in ("id", "url", "date"))
+        else:
+            row = row_of(page, 0)
+            given, html, charset = row["content"], row["html"], row["charset"]
+            name, url, date = row["id"], row["url"], row["date"]
+        name = name or url or f"page-{secrets.token_hex(8)}"
+        flags, raw = _native.index_page(
+            self._store,
+            self._reader,
+            given,
+            encoded([name])[0],
+            add=what == "add",
+            html=html,
+            charset=charset,
+            url=url,
+            time=seconds(date),
+            request=None if request is None else request.encode(),
+        )
+        return answer_of(name, self._rules, flags, raw)
+
+
+def single_of(store: _native.IndexStore, shape: Shape, reading: Reading, rules: Sequence[Rule]) -> Single | None:
+    """The way of single pages, if all that is computed of a page is known to the native module."""
+    kinds = [_kind(kind) for kind in shape.columns]
+    if shape.sets or any(kind is None for kind in kinds):
+        return None
+    reader = _native.PageReader(
+        [kind for kind in kinds if kind is not None],
+        hash=reading.hash,
+        site_rule=reading.site,
+        min_tokens=reading.min_tokens,
+    )
+    return Single(store, reader, shape, rules)
+
+
+def _kind(kind: Fingerprint) -> _Kind | None:
+    """A fingerprint as the native module names it.
+
+    >>> _kind(Supershingles()), _kind(Projection(bits=64))
+    (('supershingles', 8, 84, 14, False), ('projection', 1, 64, 0, False))
+    """
+    # Not by isinstance: a fingerprint that builds on one of these may compute something else.
+    if type(kind) is Supershingles:
+        return ("supershingles", kind.k, kind.rows * kind.groups, kind.rows, kind.rabin)
+    if type(kind) is Projection:
+        return ("projection", kind.k, kind.bits, 0, kind.rabin)
+    return None
