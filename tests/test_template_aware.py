@@ -52,7 +52,8 @@ def installation(number: int, fetched: int = 0) -> dict[str, str]:
     name = f"extension{number}"
     shared = "Information for installing this extension may be found in the chapter of the manual that is titled "
     text = (
-        f"<p>{TEXT[:900]}</p><p>This extension is not bundled with the language.</p><p>{shared} Installation of extensions. Additional "
+        f"<p>{TEXT[:900]}</p><p>This extension is not bundled with the language.</p>"
+        f"<p>{shared} Installation of extensions. Additional "
         f"information such as new releases, downloads, source files, maintainer information and a list of changes is "
         f"located at the address packages.example package {name}, or may be asked for by letter.</p>"
     )
@@ -91,7 +92,8 @@ def test_copies_under_a_few_addresses_are_one_page() -> None:
 
 def test_what_stands_beside_the_main_element_is_frame() -> None:
     def page(name: str, news: str) -> dict[str, str]:
-        body = f"<div><p>{news}</p></div><main><p>Gumbo AG, Harbour Street 5, 8203 Riverton</p><p>Mail to {name}</p></main>"
+        text = f"<p>Gumbo AG, Harbour Street 5, 8203 Riverton</p><p>Mail to {name}</p>"
+        body = f"<div><p>{news}</p></div><main>{text}</main>"
         return {"id": news, "url": f"http://a.example/{name}", "html": f"<title>Imprint</title>{body}"}
 
     pages = [page("us", "three words here"), page("us", "or four words there")]

@@ -182,7 +182,7 @@ from shares, on average over such stretches.
 
 {table(of_sources, by_source)}
 
-The `rev_` sets say less in the middle: their same pairs are all alike in full, so what lies between are other pairs only.
+The `rev_` sets say less in the middle: all their same pairs are alike in full, so what lies between are other pairs.
 
 A score from .2 to .8 is *undecided*: `run.json` counts such accepted pairs in `rules`. Those below one half are not
 accepted; a run with `template-aware(probability=0.2)` shows them, with their scores."""

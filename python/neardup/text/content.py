@@ -15,8 +15,8 @@ class Ideas:
     """Which ideas tell the main text from what surrounds it; each can be left out, to see what it is worth.
 
     ``structure``: menus, headers, footers, dialogs, forms and lists of links are no main text. ``noise``: dates, ages,
-    counters and session ids are all one word. ``title``: another title is another page, up to its weight. ``main``: what
-    stands beside the element that is called the main one is no main text, where that holds most of the text.
+    counters and session ids are all one word. ``title``: another title is another page, up to its weight. ``main``:
+    what stands beside the element that is called the main one is no main text, where that holds most of the text.
     """
 
     structure: bool = True
