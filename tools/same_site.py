@@ -14,6 +14,7 @@ import argparse
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -324,9 +325,9 @@ def hard(data: Path, work: Path, pairs: Pairs, whole: Run, of_site_aware: Run, f
             continue
         out = work / f"{family}.jsonl"
         keys = sets.manual_pages(file, out, version, share)
-        other = sets.item if family == "php-doc" else str
+        about: Callable[[str], str] = sets.item if family == "php-doc" else str
         alike = [
-            (a, b) for a, b in Run.of([out], "minhash(threshold=0.7)").similarity if other(keys[a]) != other(keys[b])
+            (a, b) for a, b in Run.of([out], "minhash(threshold=0.7)").similarity if about(keys[a]) != about(keys[b])
         ]
         found = Run.of([out], DEFAULT).similarity
         rows[f"{family}: pages whose whole text is alike from .7 on"] = (

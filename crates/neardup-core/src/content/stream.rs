@@ -249,7 +249,11 @@ mod tests {
         let main = u32::from(place::MAIN);
         let classes = |blocks: &[(&[u64], u32)], ideas| -> Vec<u64> {
             let words = stream(blocks, None, ideas);
-            words.iter().map(|word| word & CLASS).filter(|class| ![PAGE, ADDRESS, BLOCK].contains(class)).collect()
+            words
+                .iter()
+                .map(|word| word & CLASS)
+                .filter(|class| ![PAGE, ADDRESS, BLOCK].contains(class))
+                .collect()
         };
         let all = Ideas::default();
         assert_eq!(classes(&[(long, main), (short, 0)], all), [vec![CONTENT; 4], vec![FRAME; 2]].concat());
@@ -274,8 +278,9 @@ mod tests {
 
     #[test]
     fn labels_are_of_titles_and_sites() {
-        let page =
-            |title: &[u64], site| stream(&[(title, u32::from(place::TITLE)), (&[5, 6], 0)], site, Ideas::default());
+        let page = |title: &[u64], site| {
+            stream(&[(title, u32::from(place::TITLE)), (&[5, 6], 0)], site, Ideas::default())
+        };
         let of = |title: &[u64], site| label(&page(title, site));
         assert_eq!(of(&[1, 2], Some("a")), of(&[1, 2], Some("a")));
         assert_ne!(of(&[1, 2], Some("a")), of(&[1, 3], Some("a")));
