@@ -313,7 +313,7 @@ mod tests {
         /// The cells by the definition: a stretch ends where a shingle says so, and is all its shingles in a row.
         #[test]
         fn cells_are_stretches_of_shingles(words in prop::collection::vec(0u64..40, 1..120)) {
-            let made = stream(&[(&words, 0)], Some("a"), Ideas::default());
+            let made = stream(&[(words.as_slice(), 0)], Some("a"), Ideas::default());
             let mut all = Vec::new();
             shingles(&words, LENGTH, &mut all);
             let site = fold_term(b"a");
