@@ -47,6 +47,60 @@ def test_the_paper_s_algorithms_fail_on_them() -> None:
     assert len(accepted(directory("businessline", 10), "charikar")) > 5
 
 
+def installation(number: int, fetched: int = 0) -> dict[str, str]:
+    """A page that says in one sentence what all its siblings say, but for one name; all have one title."""
+    name = f"extension{number}"
+    shared = "Information for installing this extension may be found in the chapter of the manual that is titled "
+    text = (
+        f"<p>{TEXT[:900]}</p><p>This extension is not bundled with the language.</p>"
+        f"<p>{shared} Installation of extensions. Additional "
+        f"information such as new releases, downloads, source files, maintainer information and a list of changes is "
+        f"located at the address packages.example package {name}, or may be asked for by letter.</p>"
+    )
+    menu = "".join(f"<li><a href='/{fetched}{at}'>entry {at * (fetched + 1)}</a></li>" for at in range(20))
+    return {
+        "id": f"{name} {fetched}",
+        "url": f"http://manual.example/{name}.installation.html",
+        "html": f"<title>Installation</title><nav><ul>{menu}</ul></nav><h1>Installation</h1>{text}",
+    }
+
+
+def test_a_name_in_a_sentence_that_many_pages_have_decides() -> None:
+    pages = [installation(number) for number in range(30)] + [installation(number, 1) for number in range(3)]
+    found = accepted(pages)
+    assert found == {(f"extension{number} 0", f"extension{number} 1") for number in range(3)}
+    # Without siblings nothing tells the name from the rest.
+    assert len(accepted(pages, "template-aware(site=False)")) > 100
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_title_for_all_pages_names_none(case: Case) -> None:
+    def untitled(page: dict[str, str]) -> dict[str, str]:
+        head, _, rest = page["html"].partition("</title>")
+        return page | {"html": head.split("<title>")[0] + "<title>Our database</title>" + rest}
+
+    pages = [untitled(page) for page in directory(case, 40)]
+    again = [untitled(page) for page in directory(case, 3, fetched=5)]
+    assert accepted(pages + again) == {(page["id"], f"{page['id']} again 5") for page in pages[:3]}
+
+
+def test_copies_under_a_few_addresses_are_one_page() -> None:
+    # Eight addresses, one title: still copies of one page; their text is no boilerplate, and what moves stays noise.
+    pages = [framed(TEXT, host="a.example", path=f"copy{number}", title="Terms", seed=number) for number in range(8)]
+    assert len(accepted(pages)) == 8 * 7 // 2
+
+
+def test_what_stands_beside_the_main_element_is_frame() -> None:
+    def page(name: str, news: str) -> dict[str, str]:
+        text = f"<p>Gumbo AG, Harbour Street 5, 8203 Riverton</p><p>Mail to {name}</p>"
+        body = f"<div><p>{news}</p></div><main>{text}</main>"
+        return {"id": news, "url": f"http://a.example/{name}", "html": f"<title>Imprint</title>{body}"}
+
+    pages = [page("us", "three words here"), page("us", "or four words there")]
+    assert accepted(pages) == {("three words here", "or four words there")}
+    assert not accepted(pages, "template-aware(main=False)")
+
+
 def test_few_siblings_teach_nothing_and_copies_teach_nothing() -> None:
     # Ten fetches of two pages: their texts are shared by ten pages, but by one title each.
     pages = [

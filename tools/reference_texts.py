@@ -68,8 +68,8 @@ RUN: Final = {
     "settings": "All settings.",
     "input": "What was read and how, so that `neardup compare --run` finds the pages again.",
     "statistics": "Of the collection, where the detector needs some: a digest that names them, how many different "
-    "pages were counted, and how many chunks repeat, by their length in tokens (with `template-aware`: blocks of "
-    "a site).",
+    "pages were counted, and how many chunks repeat, by their length in tokens (with `template-aware`: stretches of "
+    "the blocks of a site).",
     "counts": "How many pages, identity sets, pairs, clusters, removals, skipped and ignored records.",
     "ignored": "Records that are no pages, by kind.",
     "rules": "For each rule: candidates, accepted pairs, the fullest bucket of a key, hot buckets, a bound on "
@@ -393,9 +393,10 @@ PARAMETERS: Final = {
         "probability": "the least probability that two pages have the same main text",
         "recall": "the probability with which a pair exactly there becomes a candidate",
         "structure": "tell the main text by elements, roles and links",
-        "site": "weigh down what differently titled pages of the site share; takes a first pass",
+        "site": "weigh down what different pages of the site share; takes a first pass",
         "noise": "read dates, ages, counters and ids as one word",
         "title": "give the title a share of the weight",
+        "main": "leave out what stands beside the `main` element, where that holds most of the text",
     },
     "weighted-minhash": {
         "n": _CHUNK,

@@ -14,6 +14,7 @@ import argparse
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -30,11 +31,13 @@ from same_site_measures import (
     fit_logistic,
     folds,
     interval,
+    off,
     rates,
 )
 from same_site_texts import page
 
 from neardup import Settings, dedup
+from neardup.detectors.rules import Logistic
 from neardup.detectors.template_aware import CALIBRATION, TemplateAware
 
 ROOT: Final = Path(__file__).parent.parent
@@ -43,7 +46,7 @@ DEFAULT: Final = "template-aware"
 LOW: Final = f"probability={CALIBRATION.of(np.array([0.8]))[0]:.6f}"
 LEAST: Final = TemplateAware().least
 CANDIDATES: Final = np.round(np.arange(0.81, 0.995, 0.005), 3)
-IDEAS: Final = ("structure", "site", "noise", "title")
+IDEAS: Final = ("structure", "main", "site", "noise", "title")
 EDGES: Final = (0.0, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0)
 
 
@@ -139,7 +142,6 @@ def measure(data: Path, work: Path, figures: Figures, *, small: bool) -> None:
     }
     figures.rates("template-aware", pairs, accepted)
     figures.rates("in one cluster", pairs, whole.joins(pairs))
-    moved(tracked_pages.parent, pairs, accepted, figures)
     say("site-aware and minhash beside it")
     beside = Run.of([tracked_pages], "site-aware")
     figures.rates("site-aware", pairs, beside.of_pairs(pairs) > 0)
@@ -148,27 +150,40 @@ def measure(data: Path, work: Path, figures: Figures, *, small: bool) -> None:
     say("each idea left out")
     low = Run.of([tracked_pages], f"template-aware({LOW})")
     similarity = low.of_pairs(pairs)
+    moved(tracked_pages.parent, pairs, similarity, figures)
     ablation(tracked_pages, pairs, similarity, figures)
     figures.data["failures"] = failures(pairs, similarity)
     validation(pairs, similarity, figures)
-    other_sources(data, work, pairs, similarity, figures)
-    hard(data, work, pairs, whole, figures)
+    probabilities(other_sources(data, work, pairs, similarity, figures), figures)
+    hard(data, work, pairs, whole, beside, figures)
     times(data, work, figures)
     if not small:
         among_others(data, tracked_pages, pairs, whole, figures)
 
 
-def moved(folder: Path, pairs: Pairs, accepted: Flags, figures: Figures) -> None:
-    """Positives whose whole pages differ much; those of them whose main text is wholly on both pages."""
-    said = sets.said_by_both(folder)
-    far = pairs.same & (pairs.whole < 0.8)
-    wholly = np.array([min(said[a], said[b]) >= 0.99 for a, b in zip(pairs.a, pairs.b, strict=True)])
+def moved(folder: Path, pairs: Pairs, similarity: Numbers, figures: Figures) -> None:
+    """Positives whose whole pages differ much; and those of them whose two pages agree in the archive's text."""
+    far = pairs.choose(pairs.same & (pairs.whole < 0.8))
+    found = similarity[pairs.same & (pairs.whole < 0.8)] >= LEAST
+    agree = sets.agreement(folder, far)
+    lags = agree < sets.AGREES
     figures.data["moved"] = {
-        "pairs": int(far.sum()),
-        "found": int((far & accepted).sum()),
-        "wholly": int((far & wholly).sum()),
-        "wholly found": int((far & wholly & accepted).sum()),
+        "pairs": len(far),
+        "found": int(found.sum()),
+        "agreeing": int((~lags).sum()),
+        "agreeing found": int((found & ~lags).sum()),
+        "lagging found": int((found & lags).sum()),
+        "missed": _by_document(far, agree, ~found),
     }
+
+
+def _by_document(pairs: Pairs, agree: Numbers, wanted: Flags) -> list[tuple[str, int, float, float]]:
+    """(document, pairs, least and most agreement) of some of the pairs."""
+    rows = []
+    for document in np.unique(pairs.document[wanted]):
+        of = agree[wanted & (pairs.document == document)]
+        rows.append((str(document), len(of), float(of.min()), float(of.max())))
+    return sorted(rows, key=lambda row: (-row[1], row[0]))
 
 
 def ablation(file: Path, pairs: Pairs, similarity: Numbers, figures: Figures) -> None:
@@ -206,32 +221,24 @@ def failures(pairs: Pairs, similarity: Numbers) -> list[dict[str, Any]]:
 
 
 def validation(pairs: Pairs, similarity: Numbers, figures: Figures) -> None:
-    """The threshold chosen on other services; the probabilities fitted to other services."""
+    """The threshold chosen on other services."""
     say("cross-validation by service")
     fold = folds(pairs)
-    accepted, probability = np.zeros(len(pairs), bool), np.zeros(len(pairs))
+    accepted = np.zeros(len(pairs), bool)
     chosen = []
     for held_out in range(fold.max() + 1):
-        rest = pairs.choose(fold != held_out)
+        rest, inside = pairs.choose(fold != held_out), fold == held_out
         least = best_threshold(rest, similarity[fold != held_out], CANDIDATES)
-        middle, steepness = fit_logistic(rest, similarity[fold != held_out])
-        inside = fold == held_out
         accepted[inside] = similarity[inside] >= least
-        probability[inside] = 1 / (1 + np.exp(-steepness * (similarity[inside] - middle)))
         chosen.append(least)
     figures.rates("cross-validated", pairs, accepted)
     figures.data["chosen thresholds"] = chosen
-    middle, steepness = fit_logistic(pairs, similarity)
-    figures.data["fit"] = {
-        "middle": middle,
-        "steepness": steepness,
-        "in use": [CALIBRATION.middle, CALIBRATION.steepness],
-    }
-    figures.data["calibration held out"] = calibration(pairs, probability, EDGES)
-    figures.data["calibration in use"] = calibration(pairs, CALIBRATION.of(similarity), EDGES)
 
 
-def other_sources(data: Path, work: Path, pairs: Pairs, similarity: Numbers, figures: Figures) -> None:
+Sources = dict[str, tuple[Pairs, Numbers]]
+
+
+def other_sources(data: Path, work: Path, pairs: Pairs, similarity: Numbers, figures: Figures) -> Sources:
     """A threshold tuned on the other sources, applied to each, against the one tuned on itself."""
     say("other sources and languages")
     sources = {"tracked pages": (pairs, similarity)}
@@ -252,9 +259,58 @@ def other_sources(data: Path, work: Path, pairs: Pairs, similarity: Numbers, fig
             "default rates": rates(own, alike >= LEAST),
         }  # fmt: skip
     figures.data["sources"] = rows
+    return sources
 
 
-def hard(data: Path, work: Path, pairs: Pairs, whole: Run, figures: Figures) -> None:
+def probabilities(sources: Sources, figures: Figures) -> None:
+    """The curve fitted to the tracked pages, and to four fifths of their services in turn; what the one in use says of
+    every source and language."""
+    say("the calibration")
+    pairs, similarity = sources["tracked pages"]
+    middle, steepness, lapse = fit_logistic(pairs, similarity)
+    fold = folds(pairs)
+    held_out, curves = np.zeros(len(pairs)), []
+    for number in range(fold.max() + 1):
+        inside, rest = fold == number, fold != number
+        curve = fit_logistic(pairs.choose(rest), similarity[rest])
+        curves.append(curve[:2])
+        held_out[inside] = Logistic(*curve[:2]).of(similarity[inside])
+    figures.data["fit"] = {
+        "middle": middle, "steepness": steepness, "lapse": lapse, "folds": curves,
+        "in use": [CALIBRATION.middle, CALIBRATION.steepness],
+    }  # fmt: skip
+    figures.data["calibration held out"] = calibration(pairs, held_out, EDGES)
+    figures.data["off held out"] = off(pairs, held_out, EDGES)
+    figures.data["calibration in use"] = calibration(pairs, CALIBRATION.of(similarity), EDGES)
+    figures.data["calibration by source"] = [
+        row for name, (of, alike) in sources.items() for row in _by_language(name, of, CALIBRATION.of(alike))
+    ]
+
+
+def _by_language(name: str, pairs: Pairs, probability: Numbers) -> list[dict[str, Any]]:
+    """How the probabilities hold, for each language of a source."""
+    languages = np.array([sets.language(str(document)) for document in pairs.document])
+    if name == "tracked pages":
+        languages = np.full(len(pairs), "mostly en")
+    low, high = Logistic.undecided
+    rows = []
+    for language in np.unique(languages):
+        at = languages == language
+        of, told = pairs.choose(at), probability[at]
+        rows.append(
+            {"source": name, "language": str(language), "pairs": len(of), "off": off(of, told, EDGES),
+             "undecided": int(((told >= low) & (told < high)).sum()),
+             "surely same": _share(of.same, told >= high), "surely other": _share(of.same, told < low)}
+        )  # fmt: skip
+    return rows
+
+
+def _share(same: Flags, among: Flags) -> tuple[int, int]:
+    """How many there are, and how many of these have the same content."""
+    return int(among.sum()), int((same & among).sum())
+
+
+def hard(data: Path, work: Path, pairs: Pairs, whole: Run, of_site_aware: Run, figures: Figures) -> None:
     """Pages of one site that share their template and are about something else."""
     say("hard pairs of one site")
     rows: dict[str, Any] = {}
@@ -269,7 +325,10 @@ def hard(data: Path, work: Path, pairs: Pairs, whole: Run, figures: Figures) -> 
             continue
         out = work / f"{family}.jsonl"
         keys = sets.manual_pages(file, out, version, share)
-        alike = [pair for pair in Run.of([out], "minhash(threshold=0.7)").similarity if keys[pair[0]] != keys[pair[1]]]
+        about: Callable[[str], str] = sets.item if family == "php-doc" else str
+        alike = [
+            (a, b) for a, b in Run.of([out], "minhash(threshold=0.7)").similarity if about(keys[a]) != about(keys[b])
+        ]
         found = Run.of([out], DEFAULT).similarity
         rows[f"{family}: pages whose whole text is alike from .7 on"] = (
             sum(pair in found for pair in alike),
@@ -281,6 +340,12 @@ def hard(data: Path, work: Path, pairs: Pairs, whole: Run, figures: Figures) -> 
     run, beside = Run.of([out], DEFAULT), Run.of([out], "site-aware")
     rows["generated: Henzinger's three databases"] = (int((run.of_pairs(items) > 0).sum()), len(items))
     figures.data["hard"] = rows
+    real = sets.mirrors(data / "ota_contrib_html")
+    figures.data["mirrors"] = {
+        "pairs": len(real),
+        "template-aware": int((whole.of_pairs(real) >= LEAST).sum()),
+        "site-aware": int((of_site_aware.of_pairs(real) > 0).sum()),
+    }
     figures.data["across sites"] = {
         "pairs": len(copies),
         "template-aware": int((run.of_pairs(copies) > 0).sum()),
@@ -294,22 +359,27 @@ def _siblings(pairs: Pairs) -> Flags:
 
 
 def petclinic(data: Path, work: Path) -> dict[str, tuple[int, int]]:
-    """States of one application: the same kind of page about other owners and pets. Their text decides: of pairs that
-    the authors call near-duplicates, those whose whole text is alike from .3 to .9."""
+    """States of one application: pages of one kind (by the authors' label, near-duplicates) about another owner or pet,
+    whose whole text is alike from .3 to .9. States about the same pet are no such pairs: only a date differs there."""
     folder = data / "ndstudy_petclinic"
     if not folder.exists():
         return {}
     rows = list(sets.lines(folder / "docs.jsonl"))
     out = sets.write(work / "petclinic.jsonl", rows)
     text = Run.of([out], "minhash(threshold=0.3,k=5)")
+    about = {row["id"]: sets.pet(row["url"]) for row in rows}
     labels = {(pair["a"], pair["b"]): pair["label"] for pair in sets.lines(folder / "pairs.jsonl")}
     found = Run.of([out], DEFAULT).similarity
-    same_kind = [
+    others = [
         (min(pair), max(pair))
         for pair, label in labels.items()
-        if label == 1 and 0.3 <= text.similarity.get((min(pair), max(pair)), 0) < 0.9
+        if label == 1
+        and about[pair[0]] != about[pair[1]]
+        and 0.3 <= text.similarity.get((min(pair), max(pair)), 0) < 0.9
     ]
-    return {"petclinic: the same kind of page, other data": (sum(pair in found for pair in same_kind), len(same_kind))}
+    return {
+        "petclinic: the same kind of page, another owner or pet": (sum(pair in found for pair in others), len(others))
+    }
 
 
 def times(data: Path, work: Path, figures: Figures) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -97,35 +98,52 @@ def folds(pairs: Pairs, count: int = 5, seed: int = 3) -> npt.NDArray[np.int64]:
     return chosen
 
 
-def fit_logistic(pairs: Pairs, similarity: Numbers, *, steps: int = 60) -> tuple[float, float]:
-    """(middle, steepness) of the logistic curve that fits the labels best, every document with the same weight and both
-    labels with the same; Newton's method with a slight pull to finite steepness."""
+def weights(pairs: Pairs) -> Numbers:
+    """Of each pair, so that both labels weigh the same, and among them all documents."""
     weight = np.zeros(len(pairs))
     for same in (True, False):
         at = np.flatnonzero(pairs.same == same)
         _, place = np.unique(pairs.document[at], return_inverse=True)
         weight[at] = (1 / np.bincount(place))[place]
-        weight[at] /= weight[at].sum()
-    x = np.stack([np.ones(len(pairs)), similarity - 0.9], axis=1)
-    beta = np.array([0.0, 20.0])
-    pull = np.diag([0.0, 1e-6])
-    for _ in range(steps):
-        p = 1 / (1 + np.exp(-np.clip(x @ beta, -40, 40)))
-        gradient = x.T @ (weight * (p - pairs.same)) + pull @ beta
-        hessian = (x * (weight * p * (1 - p))[:, None]).T @ x + pull
-        beta = beta - np.clip(np.linalg.solve(hessian, gradient), -20, 20)
-    return float(0.9 - beta[0] / beta[1]), float(beta[1])
+        weight[at] /= max(weight[at].sum(), 1e-12)
+    return weight
+
+
+#: Where the best curve is looked for: its middle, its steepness, and the share of labels that say nothing.
+MIDDLES: Final = np.round(np.arange(0.85, 0.99, 0.005), 3)
+STEEPNESSES: Final = np.array([10, 15, 20, 25, 30, 40, 50, 60, 80, 100, 130, 160, 200], float)
+LAPSES: Final = np.array([0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12])
+
+
+def fit_logistic(pairs: Pairs, similarity: Numbers) -> tuple[float, float, float]:
+    """(middle, steepness, lapse) of the curve that makes the labels most likely; both labels have the same weight, and
+    among them all documents.
+
+    Some labels are wrong whatever the similarity (the page changed, the label did not); a logistic curve alone would be
+    flattened by them until it says nothing. So a label is taken to be drawn anew, by a coin, in a share of cases
+    (*lapse*), and the curve is fitted to the rest. The best of a grid: three numbers, no local optimum.
+    """
+    edges = np.linspace(0.795, 1.0, 206)
+    middles_of_bins = (edges[:-1] + edges[1:]) / 2
+    weight = weights(pairs)
+    # Below .8 nothing is measured: the lowest bin.
+    place = np.clip(np.digitize(similarity, edges) - 1, 0, len(middles_of_bins) - 1)
+    total = [np.bincount(place[at], weight[at], len(middles_of_bins)) for at in (~pairs.same, pairs.same)]
+    best = (np.inf, 0.0, 0.0, 0.0)
+    for middle in MIDDLES:
+        for steepness in STEEPNESSES:
+            curve = 1 / (1 + np.exp(-steepness * (middles_of_bins - middle)))
+            for lapse in LAPSES:
+                told = np.clip(lapse / 2 + (1 - lapse) * curve, 1e-9, 1 - 1e-9)
+                loss = -float((total[1] * np.log(told) + total[0] * np.log(1 - told)).sum())
+                best = min(best, (loss, float(middle), float(steepness), float(lapse)))
+    return best[1:]
 
 
 def calibration(pairs: Pairs, probability: Numbers, edges: tuple[float, ...]) -> list[tuple[str, int, float, float]]:
     """For each stretch of probabilities: how many pairs, the mean probability, and the share that is the same; every
     document with the same weight and both labels with the same."""
-    weight = np.zeros(len(pairs))
-    for same in (True, False):
-        at = np.flatnonzero(pairs.same == same)
-        _, place = np.unique(pairs.document[at], return_inverse=True)
-        weight[at] = (1 / np.bincount(place))[place]
-        weight[at] /= weight[at].sum()
+    weight = weights(pairs)
     rows = []
     for low, high in pairwise(edges):
         inside = (probability >= low) & ((probability < high) | (high == edges[-1]))
@@ -136,3 +154,13 @@ def calibration(pairs: Pairs, probability: Numbers, edges: tuple[float, ...]) ->
                 (f"{low:g}–{high:g}", int(inside.sum()), expected, float((w * pairs.same[inside]).sum() / w.sum()))
             )
     return rows
+
+
+def off(pairs: Pairs, probability: Numbers, edges: tuple[float, ...]) -> float:
+    """How far the probabilities are from the shares on average, over the stretches (expected calibration error)."""
+    weight = weights(pairs)
+    gaps = 0.0
+    for low, high in pairwise(edges):
+        inside = (probability >= low) & ((probability < high) | (high == edges[-1]))
+        gaps += abs(float((weight[inside] * (probability[inside] - pairs.same[inside])).sum()))
+    return gaps / float(weight.sum())

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import zstandard
-from same_site_measures import Pairs
+from same_site_measures import Numbers, Pairs
 
+from neardup.fingerprints import ShingleSet
+from neardup.sources.memory import texts
 from neardup.testing import web
 from neardup.testing.same_template import CASES, directory, framed
+from neardup.text import read
 
 Rows = list[dict[str, Any]]
 #: Revision corpora whose texts are put into generated frames: other kinds of text, other languages.
@@ -59,9 +64,48 @@ def tracked(folder: Path) -> tuple[Pairs, Pairs]:
     return _pairs(found + siblings), _pairs(siblings)
 
 
-def said_by_both(folder: Path) -> dict[str, float]:
-    """By page: which share of the main text that is said to be in force is found on it."""
-    return {page["id"]: float(page["version_in_html"]) for page in lines(folder / "docs.jsonl.zst")}
+#: From this agreement on, two pages say the same of a main text: the rest are words that markup joins or parts.
+AGREES: Final = 0.98
+
+
+def agreement(folder: Path, pairs: Pairs) -> Numbers:
+    """For each pair said to have the same main text, how far its two pages agree in it: of the main text's shingles of
+    five words that are on either page, the share that is on both. Text that a page has beside it does not count.
+
+    The archive records a text when its software sees a change; where it lags behind, the label says "same" of two pages
+    one of which has lost or rewritten parts of that very text."""
+    versions = {row["version"]: row["text"] for row in lines(folder / "versions.jsonl.zst")}
+    wanted = {*pairs.a, *pairs.b}
+    pages = {row["id"]: row for row in lines(folder / "docs.jsonl.zst") if row["id"] in wanted}
+    page_sets = _shingles([{"html": pages[name]["html"]} for name in pages])
+    of_page = dict(zip(pages, page_sets, strict=True))
+    names = sorted({pages[name]["version"] for name in pairs.a})
+    # Addresses of links are no words of the text.
+    texts_of = [{"text": re.sub(r"\]\([^)]*\)", "] ", versions[name])} for name in names]
+    of_version = dict(zip(names, _shingles(texts_of), strict=True))
+    found = []
+    for a, b in zip(pairs.a, pairs.b, strict=True):
+        said = of_version[pages[a]["version"]]
+        on_a, on_b = (np.isin(said, of_page[page], assume_unique=True) for page in (a, b))
+        found.append((on_a & on_b).sum() / max(1, (on_a | on_b).sum()))
+    return np.array(found)
+
+
+def _shingles(rows: list[dict[str, str]]) -> list[npt.NDArray[np.uint64]]:
+    sets: list[npt.NDArray[np.uint64]] = []
+    for batch in texts(rows).batches:
+        sets += [row.values.to_numpy() for row in ShingleSet(5).compute(read(batch).tokens)]
+    return sets
+
+
+def mirrors(folder: Path) -> Pairs:
+    """Different documents whose main texts are the same: real copies, most of them on different sites."""
+    found = [
+        (pair["a"], pair["b"], True, pair["doc_a"], pair["doc_a"].split("/")[0], 0.0)
+        for pair in lines(folder / "cross_pairs.jsonl")
+        if pair["version_jaccard5"] >= 0.9
+    ]
+    return _pairs(found)
 
 
 def revisions(file: Path, out: Path, *, documents: int = 120) -> Pairs:
@@ -71,12 +115,12 @@ def revisions(file: Path, out: Path, *, documents: int = 120) -> Pairs:
     for row in lines(file):
         if zlib.crc32(row["doc"].encode()) % 4 == 0 and 1000 < len(row["text"]) < 60_000:
             by_document.setdefault(row["doc"], []).append(row["text"])
-    chosen = [(name, texts) for name, texts in by_document.items() if len(texts) >= 3][:documents]
+    chosen = _of_all_languages({name: of for name, of in by_document.items() if len(of) >= 3}, documents)
     pages: Rows = []
     found = []
-    for number, (name, texts) in enumerate(chosen):
+    for number, (name, revised) in enumerate(chosen):
         host = f"site{number // 4}.{file.parent.name.replace('_', '-')}.example"
-        kept = [texts[0], texts[len(texts) // 2], texts[-1]]
+        kept = [revised[0], revised[len(revised) // 2], revised[-1]]
         made = [
             [
                 framed(text, host=host, path=f"{number}", title=name.split("/")[-1], seed=10 * at + fetched)
@@ -96,6 +140,24 @@ def revisions(file: Path, out: Path, *, documents: int = 120) -> Pairs:
             found.append((pages[-1]["id"], pages[-7]["id"], False, name, host, 0.0))
     write(out, pages)
     return _pairs(found)
+
+
+def language(document: str) -> str:
+    """The language of a document of a revision corpus, by its name.
+
+    >>> language("ja/docs/concepts"), language("pep-0008")
+    ('ja', 'en')
+    """
+    return document.split("/")[0] if "/" in document else "en"
+
+
+def _of_all_languages(texts: dict[str, list[str]], documents: int) -> list[tuple[str, list[str]]]:
+    """So many documents, as many of each language as there are."""
+    languages = sorted({language(name) for name in texts})
+    chosen = []
+    for one in languages:
+        chosen += [(name, of) for name, of in texts.items() if language(name) == one][: documents // len(languages)]
+    return chosen
 
 
 def jaccard(a: str, b: str, n: int = 5) -> float:
@@ -143,3 +205,22 @@ def manual_pages(file: Path, out: Path, version: str, share: int) -> dict[str, s
 
     write(out, chosen())
     return keys
+
+
+def item(path: str) -> str:
+    """What a page of the PHP manual is about: its chapters are named after it, with the kind of the chapter beside.
+
+    >>> item("html/book.ftp.html") == item("html/ref.ftp.html"), item("yac.installation.html")
+    (True, 'yac')
+    """
+    kinds = "installation|setup|requirements|constants|resources|configuration"
+    return re.sub(rf"^(book|ref|intro)\.|\.({kinds})$", "", path.rsplit("/", 1)[-1].removesuffix(".html"))
+
+
+def pet(url: str) -> tuple[str, ...]:
+    """Which owner, and which pet, a state of the application is about.
+
+    >>> pet("http://localhost:9966/petclinic/owners/3/pets/4/visits/new"), pet("http://localhost/owners/2.html")
+    (('3', '4'), ('2',))
+    """
+    return tuple(re.findall(r"(?:owners|pets)/(\d+)", url))

@@ -80,7 +80,7 @@ __all__ = [
     "snippets",
     "spanning_forest",
     "stepping_windows",
-    "stream_blocks",
+    "stream_cells",
     "stream_labels",
     "stretches",
     "tagged_minima",
@@ -355,9 +355,10 @@ def content_streams(
     structure: bool,
     noise: bool,
     title: bool,
+    main: bool,
 ) -> pa.LargeListArray: ...
-def stream_labels(streams: pa.LargeListArray) -> npt.NDArray[np.uint64]: ...
-def stream_blocks(streams: pa.LargeListArray) -> pa.LargeListArray: ...
+def stream_labels(streams: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...
+def stream_cells(streams: pa.LargeListArray) -> pa.LargeListArray: ...
 def content_sets(
     streams: pa.LargeListArray, *, frequencies: NumberTable | None, enough: int, title: float
 ) -> pa.LargeListArray: ...

@@ -13,6 +13,7 @@
 //! Two given pages are compared by what a compressor says of them ([`compressed`]) and by the text around a query
 //! ([`snippet`]). [`format`] holds every constant that two runs must share to be comparable.
 
+pub mod address;
 pub mod align;
 pub mod allpairs;
 pub mod ascii;

@@ -2,6 +2,8 @@
 
 use url::Url;
 
+use crate::address::address;
+use crate::content::stream::Found;
 use crate::content::{Ideas, Placed, Streamer};
 use crate::decode::decode;
 use crate::hash::{TermHash, fold_short};
@@ -100,7 +102,8 @@ impl Reader {
             self.place_paragraphs(&decoded.text);
         }
         let site = url.as_ref().and_then(|url| site(url, rule));
-        self.streamer.append(self.placed.page(), site.as_deref(), ideas, out);
+        let found = Found { site: site.as_deref(), address: url.as_ref().map_or(0, address) };
+        self.streamer.append(self.placed.page(), found, ideas, out);
     }
 
     /// The text of an HTML page by its segments, images where they stand.
@@ -308,8 +311,8 @@ mod tests {
         let mut out = Vec::new();
         let page = Page { content: b"<p>a b<img src=/x.png>", html: true, charset: None, url: None };
         Reader::default().stream(page, SiteRule::Registrable, Ideas::default(), &mut out);
-        // The page, the block, its two words in one shingle, and the image.
-        assert_eq!(out.len(), 4);
+        // The page, its address, a cell, its two words in one shingle, another cell, and the image.
+        assert_eq!(out.len(), 6);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Pages to streams of their blocks, and streams to the sets that say what pages are about.
 
-use neardup_core::content::{Ideas, Weigher, Weighing, blocks, label};
+use neardup_core::content::{Ideas, Weigher, Weighing, address, cells, label};
 use neardup_core::ordered::Ordered;
 use neardup_core::page::Reader;
 use neardup_core::shingle::single;
@@ -16,7 +16,7 @@ use crate::statistics::NumberTable;
 
 /// The stream of each page.
 #[pyfunction]
-#[pyo3(signature = (content, html, charset, url, *, site_rule, structure, noise, title))]
+#[pyo3(signature = (content, html, charset, url, *, site_rule, structure, noise, title, main))]
 #[allow(clippy::too_many_arguments)]
 pub fn content_streams<'py>(
     py: Python<'py>,
@@ -28,9 +28,10 @@ pub fn content_streams<'py>(
     structure: bool,
     noise: bool,
     title: bool,
+    main: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (pages, site) = (Pages::new(&content, &html, &charset, &url)?, rule(site_rule)?);
-    let ideas = Ideas { structure, noise, title };
+    let ideas = Ideas { structure, noise, title, main };
     let (offsets, words) = detached(py, || {
         let mut reader = Reader::default();
         let (mut offsets, mut words) = (vec![0i64], Vec::with_capacity(pages.bytes() / 6));
@@ -43,24 +44,28 @@ pub fn content_streams<'py>(
     pyarrow(py, list_array(offsets, words)?)
 }
 
-/// What names each page among those of its site; 0: nothing does.
+/// (labels, addresses): the title of each page among those of its site (0: it has no site), and where it was found.
 #[pyfunction]
-pub fn stream_labels<'py>(py: Python<'py>, streams: PyArray) -> PyResult<Column<'py, u64>> {
+pub fn stream_labels<'py>(
+    py: Python<'py>,
+    streams: PyArray,
+) -> PyResult<(Column<'py, u64>, Column<'py, u64>)> {
     let streams = TokenLists::new(&streams)?;
-    let labels = detached(py, || streams.lists().iter().map(label).collect::<Vec<u64>>());
-    Ok(labels.into_pyarray(py))
+    let (labels, addresses): (Vec<u64>, Vec<u64>) =
+        detached(py, || streams.lists().iter().map(|stream| (label(stream), address(stream))).unzip());
+    Ok((labels.into_pyarray(py), addresses.into_pyarray(py)))
 }
 
-/// The blocks of each page that are to be counted, each once.
+/// The cells of each page that are to be counted, each once.
 #[pyfunction]
-pub fn stream_blocks(py: Python<'_>, streams: PyArray) -> PyResult<Bound<'_, PyAny>> {
+pub fn stream_cells(py: Python<'_>, streams: PyArray) -> PyResult<Bound<'_, PyAny>> {
     let streams = TokenLists::new(&streams)?;
     let (offsets, values) = detached(py, || {
         let (mut offsets, mut values) = (vec![0i64], Vec::new());
         let (mut ordered, mut found) = (Ordered::default(), Vec::new());
         for stream in streams.lists().iter() {
             found.clear();
-            found.extend(blocks(stream));
+            found.extend(cells(stream));
             ordered.append(&found, &mut values);
             offsets.push(values.len() as i64);
         }
@@ -69,7 +74,7 @@ pub fn stream_blocks(py: Python<'_>, streams: PyArray) -> PyResult<Bound<'_, PyA
     pyarrow(py, list_array(offsets, values)?)
 }
 
-/// The set of each page; `frequencies`: on how many differently titled pages of its site a block is found.
+/// The set of each page; `frequencies`: on how many different pages of its site a cell is found.
 #[pyfunction]
 #[pyo3(signature = (streams, *, frequencies, enough, title))]
 pub fn content_sets<'py>(
@@ -86,9 +91,9 @@ pub fn content_sets<'py>(
     let table = frequencies.as_ref().map(Bound::get);
     let (offsets, values) = detached(py, || {
         let numbers = table.map(|table| (table.numbers(), table.counts()));
-        let pages = |block: u64| {
+        let pages = |cell: u64| {
             let found =
-                numbers.as_ref().and_then(|(numbers, counts)| Some(counts[numbers.find(single(block))?]));
+                numbers.as_ref().and_then(|(numbers, counts)| Some(counts[numbers.find(single(cell))?]));
             found.unwrap_or(1)
         };
         let (mut offsets, mut values) = (vec![0i64], Vec::new());

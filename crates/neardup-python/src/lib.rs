@@ -41,7 +41,7 @@ mod _native {
         stretches, winnowed,
     };
     #[pymodule_export]
-    use crate::content::{content_sets, content_streams, stream_blocks, stream_labels};
+    use crate::content::{content_sets, content_streams, stream_cells, stream_labels};
     #[pymodule_export]
     use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]

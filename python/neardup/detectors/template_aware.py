@@ -13,9 +13,9 @@ from neardup.detectors.rules import ExactJaccard, Logistic, Rule, SingleColumns
 from neardup.fingerprints import Content, ContentBands, ContentSets, SiteContentBands, SiteContentSets
 from neardup.text import Ideas
 
-#: From the similarity of main texts to the probability that two pages have the same content, set by pages of many
-#: services; how well it holds is in ``docs/same-site.md``.
-CALIBRATION: Final = Logistic(middle=0.92, steepness=60.0)
+#: From the similarity of main texts to the probability that two pages have the same content, as ``tools/same_site.py``
+#: fits it to pages of many services; how well it holds is in ``docs/same-site.md``.
+CALIBRATION: Final = Logistic(middle=0.925, steepness=60.0)
 
 
 @register
@@ -24,11 +24,11 @@ class TemplateAware(Detector):
     """Pairs that have the same main text with at least this ``probability``, whatever surrounds it.
 
     The similarity is the Jaccard similarity of the main texts' shingles, weighed by structure and by what the pages of
-    a site share; the score is the probability that belongs to it. ``structure``, ``site``, ``noise`` and ``title``
-    leave out an idea each, to see what it is worth.
+    a site share; the score is the probability that belongs to it. ``structure``, ``main``, ``site``, ``noise`` and
+    ``title`` leave out an idea each, to see what it is worth.
 
     >>> round(TemplateAware().least, 2), TemplateAware(probability=0.9).least > TemplateAware().least
-    (0.92, True)
+    (0.93, True)
     >>> TemplateAware().counted(), TemplateAware(site=False).counted()
     ((1,), ())
     """
@@ -39,6 +39,7 @@ class TemplateAware(Detector):
     site: bool = True
     noise: bool = True
     title: bool = True
+    main: bool = True
 
     name: ClassVar[str] = "template-aware"
     summary: ClassVar[str] = "the same main text, by structure, site and title, whatever surrounds it"
@@ -64,7 +65,7 @@ class TemplateAware(Detector):
         return plan(self.least, self.recall)
 
     def rules(self) -> tuple[Rule, ...]:
-        content = Content(Ideas(self.structure, self.noise, self.title))
+        content = Content(Ideas(self.structure, self.noise, self.title, self.main))
         bands, rows = self.plan.bands, self.plan.rows
         if self.site:
             keys, sets = SiteContentBands(content, bands, rows), SiteContentSets(content)

@@ -9,7 +9,7 @@ that follows. Statistics that were frozen earlier take the place of the pass.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from neardup.engines.workers import in_order
 from neardup.errors import UsageError
 from neardup.fingerprints import BLOCKS, CollectionStatistics, OfContent, StatisticsRound, start_statistics
 from neardup.text import Reading
+
+#: A title that more addresses of a site have than this does not name a page.
+MOST_ADDRESSES: Final = 8
 
 
 def prepare(
@@ -48,7 +51,7 @@ def count(collection: Collection, detector: Detector, settings: Settings) -> Col
     tokens = int(collection.column("tokens").to_numpy()[counted].sum())
     blocks = detector.counts_blocks()
     if blocks:
-        counted &= _first_of_each_title(collection)
+        counted = _different_pages(collection, counted)
     step: StatisticsRound | CollectionStatistics = start_statistics(
         detector.counted(), tokens=tokens, hash=counted_things(detector, settings.reading)
     )
@@ -67,17 +70,38 @@ def counted_things(detector: Detector, reading: Reading) -> str:
 def _lists(collection: Collection, counted: npt.NDArray[np.bool_], blocks: bool) -> Iterator[pa.LargeListArray]:
     if not blocks:
         return collection.chosen_tokens(counted)
-    return map(_native.stream_blocks, collection.chosen_streams(counted))
+    return map(_native.stream_cells, collection.chosen_streams(counted))
 
 
-def _first_of_each_title(collection: Collection) -> npt.NDArray[np.bool_]:
-    """Of the pages of a site with the same title the first: the copies of a page, fetched again or under another
-    address, must not make its text look like something that many pages share."""
-    labels = np.concatenate([_native.stream_labels(streams) for streams in collection.stream_batches()])
-    chosen = np.zeros(len(labels), bool)
-    chosen[np.unique(labels, return_index=True)[1]] = True
-    chosen &= labels != 0
+def _different_pages(collection: Collection, counted: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Of the counted pages, those that are different pages of their site: the copies of a page, fetched again or under
+    another address, must not make its text look like something that many pages share."""
+    found = [_native.stream_labels(streams) for streams in collection.stream_batches()]
+    titles, addresses = (np.concatenate([pair[at] for pair in found]) for at in (0, 1))
+    rows = np.flatnonzero(counted & (titles != 0))
+    chosen = np.zeros(len(titles), bool)
+    chosen[rows[first_of_each_page(titles[rows], addresses[rows])]] = True
     return chosen
+
+
+def first_of_each_page(
+    titles: npt.NDArray[np.uint64], addresses: npt.NDArray[np.uint64], most: int = MOST_ADDRESSES
+) -> npt.NDArray[np.intp]:
+    """The places of the first pages of each name, ascending. Pages under one title are one page, wherever they were
+    found; unless that title is found at more than ``most`` addresses: then it names no page (but a site, or a kind of
+    page), and the address does.
+
+    >>> titles, addresses = np.array([[7, 7, 8, 8, 8, 8], [1, 2, 1, 2, 3, 3]], np.uint64)
+    >>> first_of_each_page(titles, addresses, most=2).tolist()
+    [0, 2, 3, 4]
+    """
+    both = np.stack([titles, addresses], axis=1)
+    pairs, place = np.unique(both, axis=0, return_inverse=True)
+    # Pairs are in the order of their titles: how many addresses each title has, for each pair.
+    _, title_of_pair, count = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
+    crowded = count[title_of_pair] > most
+    named = np.where(crowded, len(count) + np.arange(len(pairs)), title_of_pair)[place.reshape(-1)]
+    return np.sort(np.unique(named, return_index=True)[1])
 
 
 def told(statistics: CollectionStatistics | None) -> dict[str, Any] | None:

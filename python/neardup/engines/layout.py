@@ -72,8 +72,8 @@ class Layout:
         """The declared columns of pages as they are read."""
         declared = [PAGE, *self.columns(late=False)]
         if self.detector.counted():
-            # Tokens, or streams of content with a label for the title.
-            declared.append("t binary, label bigint" if self.detector.counts_blocks() else "t binary")
+            # Tokens, or streams of content with what names the page.
+            declared.append("t binary, label bigint, address bigint" if self.detector.counts_blocks() else "t binary")
         if self.settings.keep == "most-linked":
             declared.append("own_url bigint, links binary")
         return ", ".join(declared)

@@ -58,7 +58,7 @@ class OfPages:
 
 class OfContent:
     """Mixed into a fingerprint that is computed of content streams (``neardup.text.content_streams``), not of tokens.
-    One that is statistical as well is about blocks: which differently titled pages of a site have them."""
+    One that is statistical as well is about stretches of blocks: how many different pages of a site have them."""
 
     __slots__ = ()
 

@@ -1,10 +1,11 @@
 """Sets of what pages are about, and bands of min-values over them.
 
-Idea: shingles of the main text, weighed by where they stand and by how many differently titled pages of the site have
-the same block, the weights told by consistent sampling; so the plain Jaccard similarity of two sets is the weighted one
-of the contents (the kernel's text has it in full). Keys are bands of min-values of the same sets: pages meet because
-their main texts are alike, whatever surrounds them. Cost: the pages are read once more for their structure; 8 bytes a
-shingle of main text; with statistics of the site a look-up a block, and the streams are held until these are known.
+Idea: shingles of the main text, weighed by where they stand and by how many different pages of the site have the same
+stretch of text, the weights told by consistent sampling; so the plain Jaccard similarity of two sets is the weighted
+one of the contents (the kernel's text has it in full). Keys are bands of min-values of the same sets: pages meet
+because their main texts are alike, whatever surrounds them. Cost: the pages are read once more for their structure; 8
+bytes a shingle of main text; with statistics of the site a look-up a stretch, and the streams are held until these are
+known.
 """
 
 from __future__ import annotations

@@ -15,24 +15,26 @@ class Ideas:
     """Which ideas tell the main text from what surrounds it; each can be left out, to see what it is worth.
 
     ``structure``: menus, headers, footers, dialogs, forms and lists of links are no main text. ``noise``: dates, ages,
-    counters and session ids are all one word. ``title``: another title is another page, up to its weight.
+    counters and session ids are all one word. ``title``: another title is another page, up to its weight. ``main``:
+    what stands beside the element that is called the main one is no main text, where that holds most of the text.
     """
 
     structure: bool = True
     noise: bool = True
     title: bool = True
+    main: bool = True
 
 
 def content_streams(
     pages: pa.RecordBatch, reading: Reading | None = None, ideas: Ideas | None = None
 ) -> pa.LargeListArray:
-    """The streams of a batch of pages (schema ``neardup.page.PAGES``): what names the page, then each block and its
-    shingles with their class. Terms are hashed by "fold", whatever the tokens are.
+    """The streams of a batch of pages (schema ``neardup.page.PAGES``): its title and address as hashes, then each
+    cell of its blocks and the shingles there, with their class. Terms are hashed by "fold", whatever the tokens are.
 
     >>> from neardup.sources.memory import texts
     >>> pages = texts([{"html": "<title>T</title><nav>menu</nav><p>two words", "url": "http://a.example/"}])
     >>> [word & 0xFF for word in content_streams(pages.batches[0])[0].as_py()]
-    [0, 1, 5, 1, 4, 1, 2]
+    [0, 6, 1, 5, 4, 1, 2]
     """
     reading, ideas = reading or Reading(), ideas or Ideas()
     return _native.content_streams(
@@ -41,4 +43,5 @@ def content_streams(
         structure=ideas.structure,
         noise=ideas.noise,
         title=ideas.title,
+        main=ideas.main,
     )

@@ -95,7 +95,8 @@ class Reader:
             rows["t"] = lists_to_bytes(columns[TOKENS])
         if STREAMS in columns:
             rows["t"] = lists_to_bytes(columns[STREAMS])
-            rows["label"] = pa.array(_native.stream_labels(columns[STREAMS]).view(np.int64))
+            for name, values in zip(("label", "address"), _native.stream_labels(columns[STREAMS]), strict=True):
+                rows[name] = pa.array(values.view(np.int64))
         return pa.RecordBatch.from_pydict(rows)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.first_pass import counted_things
+from neardup.engines.first_pass import MOST_ADDRESSES, counted_things
 from neardup.engines.layout import Layout, computed
 from neardup.engines.packed import bytes_to_lists
 from neardup.engines.spark.reading import Batches, arrow_schema, fitted
@@ -32,13 +32,21 @@ def count(pages: DataFrame, first: DataFrame, layout: Layout) -> CollectionStati
         hash=counted_things(layout.detector, layout.settings.reading),
     )
     if blocks:
-        # Of the pages of a site with the same title the first, as in the local engine.
-        titled = pages.where("label != 0").groupBy("label").agg({"row": "min"}).withColumnRenamed("min(row)", "row")
-        first = first.join(titled.select("row"), "row", "left_semi")
+        first = first.join(_different_pages(pages, first), "row", "left_semi")
     while isinstance(step, StatisticsRound):
         step.merge(_counted(first.select("t"), step, blocks))
         step = step.finish()
     return step
+
+
+def _different_pages(pages: DataFrame, first: DataFrame) -> DataFrame:
+    """The rows of the first pages of each name, as ``first_of_each_page`` of the local engine has them."""
+    from pyspark.sql import functions as F
+
+    named = pages.where("label != 0").select("row", "label", "address").join(first.select("row"), "row", "left_semi")
+    found = named.groupBy("label").agg((F.count_distinct("address") > MOST_ADDRESSES).alias("crowded"))
+    by_name = named.join(found, "label").withColumn("address", F.expr("if(crowded, address, 0)"))
+    return by_name.groupBy("label", "address").agg(F.min("row").alias("row")).select("row")
 
 
 def _counted(lists: DataFrame, step: StatisticsRound, blocks: bool) -> StatisticsRound:
@@ -46,7 +54,7 @@ def _counted(lists: DataFrame, step: StatisticsRound, blocks: bool) -> Statistic
         mine = step.fresh()
         for batch in batches:
             of_pages = bytes_to_lists(batch.column("t"))
-            mine.add(_native.stream_blocks(of_pages) if blocks else of_pages)
+            mine.add(_native.stream_cells(of_pages) if blocks else of_pages)
         yield pa.RecordBatch.from_pydict({"round": pa.array([pickle.dumps(mine)], pa.binary())})
 
     def merge(batches: Batches) -> Batches:

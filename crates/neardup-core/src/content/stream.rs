@@ -1,0 +1,336 @@
+//! A page's tokens with their places to its stream: classes of blocks, cells, shingles.
+
+use super::{ADDRESS, BLOCK, CELL, CHAIN, CLASS, CONTENT, FRAME, LENGTH, LINKS, PAGE, TITLE};
+use crate::format::{SEED_CONTENT, splitmix};
+use crate::hash::{fold, fold_term, mix};
+use crate::html::blocks::place;
+use crate::noise::{Kind, NOISE, quieted};
+use crate::page::BEGINS;
+use crate::shingle::shingles;
+
+const PICTURE: u64 = splitmix(SEED_CONTENT, 4);
+const BREAK: u64 = splitmix(SEED_CONTENT, 5) | 1;
+
+/// Where a page was found.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Found<'a> {
+    pub site: Option<&'a str>,
+    /// [`crate::address::address`].
+    pub address: u64,
+}
+
+/// Which ideas are used; all of them unless one is to be measured by leaving it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ideas {
+    pub structure: bool,
+    pub noise: bool,
+    pub title: bool,
+    /// What stands beside the element that is called the main one is frame.
+    pub main: bool,
+}
+
+impl Default for Ideas {
+    fn default() -> Self {
+        Ideas { structure: true, noise: true, title: true, main: true }
+    }
+}
+
+/// A page's tokens, what each stands in ([`place`], [`BEGINS`]), and what kind it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    pub tokens: &'a [u64],
+    pub places: &'a [u32],
+    pub kinds: &'a [Kind],
+}
+
+/// Makes streams; holds the buffers that one page after another uses.
+#[derive(Debug, Default)]
+pub struct Streamer {
+    words: Vec<u64>,
+    shingles: Vec<u64>,
+    /// Where in the stream stands what is beside the main element.
+    beside: Vec<std::ops::Range<usize>>,
+}
+
+const FRAME_PLACES: u32 =
+    (place::NAVIGATION | place::FOOTER | place::ASIDE | place::DIALOG | place::HIDDEN | place::CONTROL)
+        as u32;
+
+/// The class of a block by what its first token stands in and how many of its tokens are in links.
+fn class(place: u32, linked: usize, tokens: usize, ideas: Ideas) -> u64 {
+    let is = |places: u16| place & u32::from(places) != 0;
+    if is(place::TITLE) {
+        return if ideas.title { TITLE } else { FRAME };
+    }
+    if !ideas.structure {
+        return CONTENT;
+    }
+    // The header of an article holds its headline; that of a page, its menu.
+    let header = is(place::HEADER) && !is(place::MAIN | place::ARTICLE);
+    if place & FRAME_PLACES != 0 || header {
+        FRAME
+    } else if 2 * linked > tokens {
+        LINKS
+    } else {
+        CONTENT
+    }
+}
+
+impl Streamer {
+    /// Appends the stream of a page to `out`.
+    pub fn append(&mut self, page: Placed<'_>, found: Found<'_>, ideas: Ideas, out: &mut Vec<u64>) {
+        let site = found.site.map(|site| fold_term(site.as_bytes()));
+        let first = out.len();
+        out.extend([PAGE, mix(found.address) & !CLASS | ADDRESS]);
+        self.beside.clear();
+        let (mut label, mut within, mut beside) = (0, 0, 0);
+        let mut start = 0;
+        while start < page.tokens.len() {
+            let more = page.places[start + 1..].iter().position(|&place| u64::from(place) & BEGINS != 0);
+            let end = more.map_or(page.tokens.len(), |more| start + 1 + more);
+            let from = out.len();
+            let named = self.block(page, start..end, site, ideas, out);
+            if label == 0 && named != 0 {
+                label = named;
+            }
+            let elements = out[from..].iter().filter(|&&word| word & CLASS == CONTENT).count();
+            if page.places[start] & u32::from(place::MAIN) != 0 {
+                within += elements;
+            } else {
+                beside += elements;
+                self.beside.push(from..out.len());
+            }
+            start = end;
+        }
+        // A page may call a part of itself the main one that is not: it must hold most of the running text.
+        if ideas.structure && ideas.main && within > beside {
+            for word in self.beside.iter().flat_map(|range| range.clone()) {
+                if matches!(out[word] & CLASS, CONTENT | LINKS) {
+                    out[word] = out[word] & !CLASS | FRAME;
+                }
+            }
+        }
+        // Without a site there is nothing to be learned from siblings.
+        if let Some(site) = site {
+            out[first] = fold(label ^ site, CHAIN) & !CLASS | PAGE;
+        }
+    }
+
+    /// One block; the hash of what it says if it is the title, else 0.
+    fn block(
+        &mut self,
+        page: Placed<'_>,
+        range: std::ops::Range<usize>,
+        site: Option<u64>,
+        ideas: Ideas,
+        out: &mut Vec<u64>,
+    ) -> u64 {
+        let (tokens, places, kinds) =
+            (&page.tokens[range.clone()], &page.places[range.clone()], &page.kinds[range]);
+        let count = |place: u16| places.iter().filter(|&&of| of & u32::from(place) != 0).count();
+        let pictures = count(place::IMAGE);
+        self.words.clear();
+        if pictures == 0 && ideas.noise {
+            quieted(tokens, kinds, &mut self.words);
+        } else {
+            let text = |at: &usize| places[*at] & u32::from(place::IMAGE) == 0;
+            let at: Vec<usize> = (0..tokens.len()).filter(text).collect();
+            let words: Vec<u64> = at.iter().map(|&at| tokens[at]).collect();
+            if ideas.noise {
+                let kinds: Vec<Kind> = at.iter().map(|&at| kinds[at]).collect();
+                quieted(&words, &kinds, &mut self.words);
+            } else {
+                self.words.extend(words);
+            }
+        }
+        let class = class(places[0], count(place::LINK), tokens.len(), ideas);
+        let titled = places[0] & u32::from(place::TITLE) != 0 && !self.words.is_empty();
+        let said = if titled { chain(&self.words) } else { 0 };
+        if class == TITLE {
+            out.push(cell(said, site));
+            out.extend(
+                self.words.iter().filter(|&&word| word != NOISE).map(|word| mix(*word) & !CLASS | TITLE),
+            );
+            return said;
+        }
+        self.shingles.clear();
+        shingles(&self.words, LENGTH, &mut self.shingles);
+        if class == FRAME {
+            // Never weighed: nothing to be counted.
+            out.extend(self.shingles.iter().map(|shingle| shingle & !CLASS | FRAME));
+        } else {
+            self.cells(class, site, out);
+        }
+        if pictures > 0 {
+            for (token, _) in tokens.iter().zip(places).filter(|of| of.1 & u32::from(place::IMAGE) != 0) {
+                let picture = mix(token ^ PICTURE);
+                if class != FRAME {
+                    out.push(cell(picture, site));
+                }
+                out.push(picture & !CLASS | class);
+            }
+        }
+        said
+    }
+
+    /// The shingles of a block, each stretch of them behind the cell that it is.
+    fn cells(&self, class: u64, site: Option<u64>, out: &mut Vec<u64>) {
+        let mut rest = self.shingles.as_slice();
+        while !rest.is_empty() {
+            // The shingles say it, not the words: those of a stretch are settled by where it begins and ends.
+            let more = rest[1..].iter().position(|&shingle| ends(shingle));
+            let (these, others) = rest.split_at(more.map_or(rest.len(), |more| more + 1));
+            out.push(cell(chain(these), site));
+            out.extend(these.iter().map(|shingle| shingle & !CLASS | class));
+            rest = others;
+        }
+    }
+}
+
+/// Whether a cell ends before this shingle.
+#[inline(always)]
+fn ends(shingle: u64) -> bool {
+    shingle.wrapping_mul(BREAK) >> 32 & (CELL - 1) == 0
+}
+
+/// The hash of a row of words, or of shingles.
+fn chain(words: &[u64]) -> u64 {
+    words.iter().fold(words.len() as u64 + 1, |sum, &word| fold(sum ^ word, CHAIN))
+}
+
+/// The word of a cell. Those of pages without a site are common to none: 0 is never listed.
+fn cell(said: u64, site: Option<u64>) -> u64 {
+    site.map_or(0, |site| mix(said ^ site)) & !CLASS | BLOCK
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{address, cells, label};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn stream(blocks: &[(&[u64], u32)], site: Option<&str>, ideas: Ideas) -> Vec<u64> {
+        let (mut tokens, mut places) = (Vec::new(), Vec::new());
+        for (words, place) in blocks {
+            for (at, word) in words.iter().enumerate() {
+                tokens.push(*word);
+                places.push(place | if at == 0 { BEGINS as u32 } else { 0 });
+            }
+        }
+        let kinds = vec![Kind::Word; tokens.len()];
+        let mut out = Vec::new();
+        let page = Placed { tokens: &tokens, places: &places, kinds: &kinds };
+        Streamer::default().append(page, Found { site, address: 7 }, ideas, &mut out);
+        out
+    }
+
+    #[test]
+    fn blocks_are_told_apart_by_where_they_stand() {
+        let words: &[u64] = &[1, 2, 3, 4, 5, 6];
+        let of = |place: u16| {
+            let made = stream(&[(words, u32::from(place))], Some("a.example"), Ideas::default());
+            (made.len(), made.last().unwrap() & CLASS)
+        };
+        assert_eq!(of(0).1, CONTENT);
+        assert_eq!(of(place::MAIN | place::HEADER).1, CONTENT);
+        assert_eq!(of(place::HEADER), (4, FRAME));
+        assert_eq!(of(place::NAVIGATION | place::LINK), (4, FRAME));
+        assert_eq!(of(place::LINK).1, LINKS);
+        assert_eq!(of(place::TITLE), (9, TITLE));
+        // Every picture is a cell of its own.
+        assert_eq!(of(place::IMAGE), (14, CONTENT));
+        let plain = Ideas { structure: false, ..Ideas::default() };
+        assert_eq!(stream(&[(words, u32::from(place::LINK))], None, plain)[3] & CLASS, CONTENT);
+    }
+
+    #[test]
+    fn what_stands_beside_the_main_element_is_frame() {
+        let (long, short): (&[u64], &[u64]) = (&[1, 2, 3, 4, 5, 6, 7, 8], &[11, 12, 13, 14, 15, 16]);
+        let main = u32::from(place::MAIN);
+        let classes = |blocks: &[(&[u64], u32)], ideas| -> Vec<u64> {
+            let words = stream(blocks, None, ideas);
+            words
+                .iter()
+                .map(|word| word & CLASS)
+                .filter(|class| ![PAGE, ADDRESS, BLOCK].contains(class))
+                .collect()
+        };
+        let all = Ideas::default();
+        assert_eq!(classes(&[(long, main), (short, 0)], all), [vec![CONTENT; 4], vec![FRAME; 2]].concat());
+        // Where the main element has little of the text, it is not what it says.
+        assert_eq!(classes(&[(short, main), (long, 0)], all), [CONTENT; 6]);
+        let without = Ideas { main: false, ..all };
+        assert_eq!(classes(&[(long, main), (short, 0)], without), [CONTENT; 6]);
+    }
+
+    #[test]
+    fn a_line_put_in_changes_no_other_line() {
+        let (one, two): (&[u64], &[u64]) = (&[1, 2, 3, 4, 5, 6, 7], &[11, 12, 13, 14, 15, 16]);
+        let elements = |blocks: &[(&[u64], u32)]| -> Vec<u64> {
+            let made = stream(blocks, None, Ideas::default());
+            made.into_iter().filter(|word| word & CLASS == CONTENT).collect()
+        };
+        let without = elements(&[(one, 0), (two, 0)]);
+        let with = elements(&[(one, 0), (&[99], 0), (two, 0)]);
+        assert_eq!(with.len(), without.len() + 1);
+        assert!(without.iter().all(|element| with.contains(element)));
+    }
+
+    #[test]
+    fn labels_are_of_titles_and_sites() {
+        let page = |title: &[u64], site| {
+            stream(&[(title, u32::from(place::TITLE)), (&[5, 6], 0)], site, Ideas::default())
+        };
+        let of = |title: &[u64], site| label(&page(title, site));
+        assert_eq!(of(&[1, 2], Some("a")), of(&[1, 2], Some("a")));
+        assert_ne!(of(&[1, 2], Some("a")), of(&[1, 3], Some("a")));
+        assert_ne!(of(&[1, 2], Some("a")), of(&[1, 2], Some("b")));
+        assert_eq!(of(&[1, 2], None), 0);
+        // A page without a title has a label too: that of all such pages.
+        assert_eq!(of(&[], Some("a")), label(&stream(&[(&[7], 0)], Some("a"), Ideas::default())));
+        assert_ne!(address(&page(&[1], Some("a"))), 0);
+        let alone = stream(&[(&[5, 6], 0)], None, Ideas::default());
+        assert_eq!(cells(&alone).count(), 0);
+        assert_eq!(cells(&stream(&[(&[5, 6], 0)], Some("a"), Ideas::default())).count(), 1);
+    }
+
+    #[test]
+    fn a_name_in_a_long_sentence_leaves_most_cells_as_they_are() {
+        let words: Vec<u64> = (0..400).map(|at| splitmix(8, at)).collect();
+        let mut named = words.clone();
+        named[200] = 5;
+        let of = |words: &[u64]| -> Vec<u64> {
+            cells(&stream(&[(words, 0)], Some("a"), Ideas::default())).collect()
+        };
+        let (plain, other) = (of(&words), of(&named));
+        // About one shingle in eight begins a cell: 49.5 of 396, within four standard deviations.
+        assert!((plain.len() as f64 - 49.5).abs() < 4.0 * (396.0f64 * 7.0 / 64.0).sqrt(), "{}", plain.len());
+        let lost = plain.iter().filter(|cell| !other.contains(cell)).count();
+        assert!((1..=4).contains(&lost), "{lost}");
+    }
+
+    proptest! {
+        /// The cells by the definition: a stretch ends where a shingle says so, and is all its shingles in a row.
+        #[test]
+        fn cells_are_stretches_of_shingles(words in prop::collection::vec(0u64..40, 1..120)) {
+            let made = stream(&[(words.as_slice(), 0)], Some("a"), Ideas::default());
+            let mut all = Vec::new();
+            shingles(&words, LENGTH, &mut all);
+            let site = fold_term(b"a");
+            let mut stretches: Vec<Vec<u64>> = Vec::new();
+            for shingle in all {
+                match stretches.last_mut() {
+                    Some(last) if shingle.wrapping_mul(BREAK) >> 32 & 7 != 0 => last.push(shingle),
+                    _ => stretches.push(vec![shingle]),
+                }
+            }
+            let mut expected = Vec::new();
+            for stretch in stretches {
+                let said = stretch.iter().fold(stretch.len() as u64 + 1, |sum, word| fold(sum ^ word, CHAIN));
+                expected.push(mix(said ^ site) & !CLASS | BLOCK);
+                expected.extend(stretch.iter().map(|shingle| shingle & !CLASS | CONTENT));
+            }
+            prop_assert_eq!(&made[2..], &expected[..]);
+        }
+    }
+}
