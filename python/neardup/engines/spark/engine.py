@@ -287,9 +287,11 @@ class _Run:
         from pyspark.sql import functions as F
 
         layout, keep = self.layout, self.working.keep
+        # No key is shared by more pages than there are; of earlier runs it is not known how many.
+        crowded = self.working if self.earlier or pages > layout.settings.hot else None
         if layout.key_lists:
-            first = keep(keys.rarest(first, layout), "first")
-        met = keep(keys.shared(keys.entries(first, layout)), "entries")
+            first = keep(keys.rarest(first, layout, crowded), "first")
+        met = keep(keys.shared(first, layout, crowded), "entries")
         sizes = keys.bucket_sizes(met)
         limit = keys.hot_limit(sizes, layout.settings.hot, pages)
         found = keep(matching.ordinary(met.where(F.col("entries") <= limit), first, layout), "found")
