@@ -49,7 +49,7 @@ mod _native {
     #[pymodule_export]
     use crate::index::{IndexStore, site_hashes, token_identities};
     #[pymodule_export]
-    use crate::matching::{join, match_buckets, match_rules, resolve_hot};
+    use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]
     use crate::pages::{count_lines, links, parse_jsonl, read_pages, site_of, terms, url_hashes};
     #[pymodule_export]

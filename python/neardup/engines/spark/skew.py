@@ -46,10 +46,12 @@ def with_counts(
         return rows.withColumn(name, F.count("*").over(same)).where(F.col(name) > 1)
 
     heavy = None if working is None else _heavy(pages, rows_of, key, many, working)
-    if heavy is None:
+    if working is None or heavy is None:
         return by_window(rows)
     counts = rows.join(F.broadcast(heavy), list(key)).groupBy(*key).agg(F.count("*").alias(name))
-    of_heavy = rows.join(F.broadcast(counts.where(F.col(name) > 1)), list(key))
+    # Written down: what is joined with the rows must not be made of the same rows in one plan.
+    counts = working.keep(counts.where(F.col(name) > 1), "heavy-counts")
+    of_heavy = rows.join(F.broadcast(counts), list(key))
     others = by_window(rows.join(F.broadcast(heavy), list(key), "left_anti"))
     return others.unionByName(of_heavy.select(*others.columns))
 
@@ -62,7 +64,7 @@ def _heavy(
     share = min(1.0, _IN_SAMPLE / many)
     # Half of what is expected at ``many``: a key of that many rows is all but never missed.
     often = max(2, int(share * many / 2))
-    counted = rows_of(pages.sample(share, seed=0)).groupBy(*key).agg(F.count("*").alias("seen"))
+    counted = rows_of(pages.sample(fraction=share, seed=0)).groupBy(*key).agg(F.count("*").alias("seen"))
     heavy = counted.where(F.col("seen") >= often).orderBy(F.desc("seen")).limit(_MOST).select(*key)
     kept = working.keep(heavy, "heavy")
     return None if kept.isEmpty() else kept
