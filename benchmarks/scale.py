@@ -1,7 +1,8 @@
 """What ``neardup estimate`` says against what runs take, and what Spark adds on one machine.
 
     python -m benchmarks.scale local 100000 300000 1000000     processor seconds by stage, predicted and measured
-    python -m benchmarks.scale spark 100000 1000000            both engines by stage, with Spark's shuffle a page
+    python -m benchmarks.scale spark 100000                    both engines by stage, with Spark's shuffle a page
+    python -m benchmarks.scale shuffled 300000                 the same, every join by a shuffle as for large tables
 
 Pages are made (``neardup.estimate.write_pages``), of 240 tokens, three in ten with near-duplicates. Predictions are
 held against processor seconds, not seconds by the clock, so that what else the machine does matters less; so are both
@@ -79,13 +80,14 @@ def processor_seconds() -> float:
     return sum(spent[process] for process in mine if process in spent) / os.sysconf("SC_CLK_TCK")
 
 
-def spark(sizes: list[int]) -> None:
+def spark(sizes: list[int], **more: str) -> None:
+    """Each size is best run by itself: a JVM that has run once has compiled what it needs."""
     from neardup.engines.spark import start
 
     with tempfile.TemporaryDirectory() as name:
         options = {
             "spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{name}", "spark.driver.memory": "4g",
-            "spark.eventLog.compress": "false",
+            "spark.eventLog.compress": "false", **more,
         }  # fmt: skip
         began = time.perf_counter()
         session = start("local[2]", options=options)
@@ -105,6 +107,12 @@ def spark(sizes: list[int]) -> None:
             assert found.report["counts"] == expected.report["counts"]
             told("spark", pages, time.perf_counter() - began, clock, shuffled(Path(name), clock))
         session.stop()
+
+
+def shuffled_joins(sizes: list[int]) -> None:
+    """Small tables are not sent to every task: what a page costs here is what one of very many costs."""
+    names = ("spark.sql.autoBroadcastJoinThreshold", "spark.sql.adaptive.autoBroadcastJoinThreshold")
+    spark(sizes, **dict.fromkeys(names, "-1"))
 
 
 def write_parts(folder: Path, pages: int) -> None:
@@ -151,4 +159,5 @@ def shuffled(folder: Path, clock: Watched) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    {"local": local, "spark": spark}[sys.argv[1]]([int(float(size)) for size in sys.argv[2:]])
+    chosen = {"local": local, "spark": spark, "shuffled": shuffled_joins}[sys.argv[1]]
+    chosen([int(float(size)) for size in sys.argv[2:]])
