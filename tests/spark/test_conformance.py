@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,8 @@ from neardup.graph.clusters import CLUSTERS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: Runs at a time.
+AT_A_TIME = 3
 PARTITIONS = [1, 2, 3, 5, 8, 13, 64]
 FIELDS = "n bigint, id string, url string, html string, text string, date string"
 #: What settings change, each with a detector for which it matters: with more than one rule, with sets, with statistics,
@@ -37,14 +41,24 @@ VARIED: list[tuple[str, Settings]] = [
 ]
 
 
-def runs() -> list[Any]:
-    """Every detector, as it is or in other ways; partitions in turn."""
+@dataclass(frozen=True)
+class Case:
+    """One run: a detector, settings, into how many partitions pages are cut, and a seed of their order."""
+
+    detector: str
+    settings: Settings
+    partitions: int
+    seed: int
+
+
+def cases() -> list[Any]:
+    """Every detector, as it is or in other ways, partitions in turn; some at a time, since a run of few pages is mostly
+    waiting."""
     varied = {parse(detector).name for detector, _ in VARIED}
     every = [(name, Settings()) for name in detectors() if name not in varied] + VARIED
-    return [
-        pytest.param(detector, settings, PARTITIONS[at % len(PARTITIONS)], at, id=f"{at}-{detector}")
-        for at, (detector, settings) in enumerate(every)
-    ]
+    made = [Case(*one, PARTITIONS[at % len(PARTITIONS)], at) for at, one in enumerate(every)]
+    together = [made[at : at + AT_A_TIME] for at in range(0, len(made), AT_A_TIME)]
+    return [pytest.param(some, id=", ".join(case.detector for case in some)) for some in together]
 
 
 def on_spark(
@@ -85,19 +99,23 @@ def assert_same(outcome: SparkOutcome, pages: list[Page], detector: str, setting
     assert told or mine["warnings"] == theirs["warnings"]
 
 
-@pytest.mark.parametrize(("detector", "settings", "partitions", "seed"), runs())
-def test_the_tables_are_equal(
-    spark: SparkSession, detector: str, settings: Settings, partitions: int, seed: int
-) -> None:
+@pytest.mark.parametrize("some", cases())
+def test_the_tables_are_equal(spark: SparkSession, some: list[Case]) -> None:
     pages = everything()
-    with on_spark(spark, pages, detector, settings, partitions, seed) as outcome:
-        assert_same(outcome, pages, detector, settings)
+
+    def compare(case: Case) -> None:
+        with on_spark(spark, pages, case.detector, case.settings, case.partitions, case.seed) as outcome:
+            assert_same(outcome, pages, case.detector, case.settings)
+
+    with ThreadPoolExecutor(AT_A_TIME) as threads:
+        for case, compared in [(case, threads.submit(compare, case)) for case in some]:
+            assert compared.exception() is None, f"{case}: {compared.exception()}"
 
 
 @pytest.mark.parametrize(
     ("pages", "detector"),
     [
-        (chain(40), "minhash(threshold=0.7)"),
+        (chain(40), "minhash(threshold=0.5)"),
         (near_identical(60), "site-aware"),
         (in_a_template(60), "minhash(threshold=0.7)"),
         (in_a_template(50) + near_identical(20), "winnowing"),
@@ -109,7 +127,7 @@ def test_hot_groups_are_taken_apart(
 ) -> None:
     """Salted, and components by stars: what only very large collections have, with few pages."""
     monkeypatch.setattr(engine, "_Run", partial(engine._Run, salting=Salting(one_task=12, pages_a_salt=17), together=0))
-    settings = Settings(hot=10)
+    settings = Settings(hot=5)
     with on_spark(spark, pages, detector, settings, 4, 1) as outcome:
         salted = outcome.report["spark"]["salted"]
         assert salted["groups"] > 0

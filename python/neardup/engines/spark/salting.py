@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from neardup import _native
@@ -109,9 +110,10 @@ def _links(dealt: DataFrame, hot: DataFrame, first: DataFrame, layout: Layout, t
             a, b = _native.hot_links(
                 group_rules(batch, layout),
                 hot_entries(batch, numbers),
-                batch.column("salt").to_numpy().astype("uint32"),
+                batch.column("salt").to_numpy().astype(np.uint32),
                 site_offsets=sites.offsets,
                 sites=sites.values,
+                rows=np.arange(batch.num_rows, dtype=np.uint32),
             )
             rows = batch.column("row").to_numpy()
             yield pa.RecordBatch.from_pydict({"a": pa.array(rows[a]), "b": pa.array(rows[b])})
