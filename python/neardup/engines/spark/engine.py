@@ -6,30 +6,27 @@ finds components; nothing but counts comes to the driver. What every step needs 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import first_pass
-from neardup.engines.earlier import FILE, STATISTICS
+from neardup.engines.earlier import FILE
 from neardup.engines.layout import Layout
 from neardup.engines.local import stages
 from neardup.engines.matching import RuleCounts, most_accepted
-from neardup.engines.outcome import AGAINST_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.outcome import AGAINST_OUT
 from neardup.engines.parts import Tally
 from neardup.engines.progress import Progress, Silent
 from neardup.engines.settings import Settings
 from neardup.engines.spark import clustering, identity, keys, matching, salting, statistics, tables
 from neardup.engines.spark.components import TOGETHER, components
 from neardup.engines.spark.failures import explained
+from neardup.engines.spark.outcome import SparkOutcome
 from neardup.engines.spark.reading import read_files, read_frame, tally_of
 from neardup.engines.spark.salting import Salted, Salting
 from neardup.engines.spark.session import need_pyspark
@@ -38,7 +35,6 @@ from neardup.engines.stopwatch import Stopwatch
 from neardup.engines.warnings import collection_warnings
 from neardup.errors import InputError
 from neardup.fingerprints import CollectionStatistics
-from neardup.graph.clusters import CLUSTERS
 from neardup.sources import Fields
 from neardup.sources.inputs import Inputs
 from neardup.version import VERSION
@@ -51,62 +47,8 @@ _OPTIONS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
-#: The tables of a result.
-TABLES = ("pages.parquet", "pairs.parquet", "clusters.parquet")
 #: Skipped records that are named in the report; all are counted.
 NAMED_SKIPPED = 10_000
-
-
-@dataclass
-class SparkOutcome:
-    """What a run found, as frames; they are there until ``close``.
-
-    ``pages``, ``pairs`` and ``clusters`` have the columns of the local engine's tables (and ``clusters`` the row of its
-    first page), ``report`` is what ``run.json`` says.
-    """
-
-    pages: DataFrame
-    pairs: DataFrame
-    clusters: DataFrame
-    report: dict[str, Any]
-    working: Working
-    #: Pairs with pages of earlier runs, where the run was against such.
-    against: DataFrame | None = None
-    #: What fingerprints that were kept were computed with, where the detector needs statistics.
-    statistics: CollectionStatistics | None = None
-
-    def to_arrow(self) -> dict[str, pa.Table]:
-        """The tables, brought here, as the local engine has them."""
-        schemas = {"pages": PAGES_OUT, "pairs": PAIRS_OUT, "clusters": CLUSTERS}
-        orders = {"pages": ["row"], "pairs": ["row_a", "row_b"], "clusters": ["row"]}
-        return {
-            name: getattr(self, name).orderBy(*orders[name]).toArrow().select(schema.names).cast(schema)
-            for name, schema in schemas.items()
-        }
-
-    def move_to(self, folder: Path) -> None:
-        """Moves the tables to a folder, each a folder of parts in order."""
-        for name in (*TABLES, "against.parquet", FILE):
-            if not self.working.has(name):
-                continue
-            made = Path(self.working.path(name))
-            for other in [*made.glob(".*.crc"), made / "_SUCCESS"]:
-                other.unlink(missing_ok=True)
-            shutil.move(made, folder / name)
-        if self.statistics is not None:
-            self.statistics.save(folder / STATISTICS)
-
-    def close(self) -> None:
-        """Removes the working folder and the tables in it."""
-        self.working.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def run(
@@ -271,7 +213,7 @@ class _Run:
             "rules": [asdict(rule) for rule in matched.rules],
             "pairs": {"in_all": all_pairs, "held": held},
             "warnings": collection_warnings(
-                counts, all_pairs, forest, matched.rules, layout.detector, pages.where("site is not null").isEmpty()
+                counts, all_pairs, forest, matched.rules, layout.detector, self._without_sites(pages)
             ),
             "skipped": [asdict(bad) for bad in tally.skipped[:NAMED_SKIPPED]],
             "bytes": tally.nbytes,
@@ -280,6 +222,10 @@ class _Run:
             "spark": {"version": self.working.session.version, "salted": self.salted.to_json()},
         }
         return outcome
+
+    def _without_sites(self, pages: DataFrame) -> bool:
+        """Whether no page of this input has a site."""
+        return pages.where("row >= 0 and site is not null").isEmpty()
 
     def _check(self, tally: Tally) -> None:
         if self.layout.settings.strict and tally.skipped:
