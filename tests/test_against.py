@@ -11,10 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Settings
+from neardup.detectors import parse
+from neardup.engines.earlier import STATISTICS
 from neardup.errors import InputError, UsageError
 from neardup.job import dedup
 
-DETECTORS = ["site-aware", "minhash(threshold=0.6)", "winnowing", "broder", "exact"]
+#: The last three need statistics: tokens that are rare, chunks that are, and blocks of content.
+DETECTORS = [
+    "site-aware", "minhash(threshold=0.6)", "winnowing", "broder", "exact", "i-match", "rare-chunks", "template-aware",
+]  # fmt: skip
 
 
 def write(path: Path, pages: list[dict[str, Any]]) -> Path:
@@ -40,7 +45,10 @@ def test_removes_what_one_run_over_both_would(
     kept = set(earlier.kept["id"].to_pylist())
     # Pages that the earlier run kept are not alike, so over both only new ones go.
     both = [page for page in pages[:150] if page["id"] in kept] + pages[150:]
-    whole = dedup(write(tmp_path / "both.jsonl", both), detector=detector)
+    frozen = tmp_path / "may" / STATISTICS
+    assert frozen.exists() == bool(parse(detector).counted())
+    settings = Settings(statistics=str(frozen) if frozen.exists() else None)
+    whole = dedup(write(tmp_path / "both.jsonl", both), detector=detector, settings=settings)
     behind = whole.pages.slice(len(kept))
     for name in ("id", "kept", "kept_instead", "cluster", "identity"):
         assert found.pages[name].to_pylist() == behind[name].to_pylist(), name
@@ -74,6 +82,20 @@ def test_what_does_not_fit_is_refused(halves: tuple[Path, Path, list[dict[str, A
     dedup(may, tmp_path / "kept", detector="minhash", keep_fingerprints=True)
     with pytest.raises(UsageError, match="the same detector"):
         dedup(june, detector="broder", against=[tmp_path / "kept"])
-    with pytest.raises(UsageError, match="depend on the whole collection"):
-        dedup(may, tmp_path / "other", detector="i-match", keep_fingerprints=True)
-    assert not (tmp_path / "other").exists()
+
+
+def test_statistics_are_those_of_the_first_crawl(
+    halves: tuple[Path, Path, list[dict[str, Any]]], tmp_path: Path
+) -> None:
+    may, june, _ = halves
+    dedup(may, tmp_path / "may", detector="i-match", keep_fingerprints=True)
+    second = dedup(june, tmp_path / "june", detector="i-match", against=[tmp_path / "may"], keep_fingerprints=True)
+    assert (tmp_path / "may" / STATISTICS).read_bytes() == (tmp_path / "june" / STATISTICS).read_bytes()
+    third = dedup(may, detector="i-match", against=[tmp_path / "may", tmp_path / "june"])
+    assert third.report["statistics"] == second.report["statistics"]
+    assert set(third.kept["reason"].to_pylist()) <= {"empty"}
+    # One that counted for itself has other fingerprints, whatever it kept.
+    dedup(june, tmp_path / "alone", detector="i-match", keep_fingerprints=True)
+    with pytest.raises(UsageError, match="only where they come of the same statistics"):
+        dedup(june, tmp_path / "out", detector="i-match", against=[tmp_path / "may", tmp_path / "alone"])
+    assert not (tmp_path / "out").exists()

@@ -86,7 +86,8 @@ RUN: Final = {
     "decisions": "What a person changed, where the folder was written by `neardup ui`: the run it came from, the "
     "threshold, rejected pairs and clusters, pages chosen to stay (all by row).",
     "peak_memory": "The highest of these.",
-    "spark": "The version of Spark, where it ran.",
+    "spark": "Where Spark ran: its version, and under `salted` how many hot groups were too large for one task, how "
+    "many pages these have, and over how many tasks they were dealt out.",
 }
 
 #: The tables of a study: columns by table; what several have is told once.

@@ -46,6 +46,7 @@ __all__ = [
     "equal_columns",
     "group_columns",
     "growth",
+    "hot_links",
     "identity_sets",
     "interval_probability",
     "jaccard",
@@ -265,14 +266,24 @@ def resolve_hot(
     rules: Sequence[_Rule],
     active: npt.NDArray[np.bool_],
     order: npt.NDArray[np.uint32],
+    hot: tuple[npt.NDArray[Any], ...],
     *,
-    hot: int,
     recorded: int,
     site_offsets: npt.NDArray[np.uint64] | None = None,
     sites: npt.NDArray[np.uint32] | None = None,
     rows: npt.NDArray[np.uint32] | None = None,
     threads: int = 0,
-) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int, int, int]]: ...
+) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int]]: ...
+def hot_links(
+    rules: Sequence[_Rule],
+    hot: tuple[npt.NDArray[Any], ...],
+    salt: npt.NDArray[np.uint32],
+    *,
+    site_offsets: npt.NDArray[np.uint64] | None = None,
+    sites: npt.NDArray[np.uint32] | None = None,
+    rows: npt.NDArray[np.uint32] | None = None,
+    threads: int = 1,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
 def match_buckets(
     rule: _Rule,
     columns: npt.NDArray[np.uint32],

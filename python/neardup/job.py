@@ -14,7 +14,7 @@ from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.collect import collect
-from neardup.engines.earlier import FILE, Earlier
+from neardup.engines.earlier import FILE, STATISTICS, Earlier
 from neardup.engines.first_pass import count
 from neardup.engines.layout import Layout
 from neardup.engines.local import Certify, stages
@@ -94,9 +94,9 @@ def dedup(
     opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
     settings = settings or Settings()
     if engine == "spark":
-        if certify is not None or write is not None or resume:
+        if certify is not None or write is not None or resume or store:
             raise UsageError(
-                "the Spark engine neither writes pages, nor resumes, nor certifies",
+                "the Spark engine neither writes nor stores pages, nor resumes, nor certifies",
                 hint="join pages.parquet with your pages; certify a sample with the local engine",
             )
         return _on_spark(
@@ -110,15 +110,15 @@ def dedup(
     if out is None:
         with opened.source() as source:
             chosen = choose_detector(source, detector)
-            before = _earlier(against, chosen, settings)
+            before, settings = _earlier(against, chosen, settings)
             return _result(_run(source, chosen, settings, progress, opened, certify=certify, earlier=before))
     place = Path(scratch) if scratch is not None else Path(out).parent / f".{Path(out).name}.scratch"
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(Path(out), overwrite))
         source = stack.enter_context(opened.source(spool=write is not None or store))
         chosen = choose_detector(source, detector)
-        before = _earlier(against, chosen, settings)
-        saved = _saved_to(folder, chosen) if keep_fingerprints else None
+        before, settings = _earlier(against, chosen, settings)
+        saved = folder / FILE if keep_fingerprints else None
         if not resume:
             check_room(place, _scratch_needed(source, chosen, settings))
         manifest = _manifest(opened, source, chosen, settings)
@@ -155,9 +155,8 @@ def _on_spark(
         folder = stack.enter_context(new_folder(Path(out), overwrite)) if out is not None else None
         if working is None and out is not None:
             working = str(Path(out).absolute().parent)
-        if keep_fingerprints and folder is not None:
-            _saved_to(folder, chosen)
         before = _earlier_runs(against, chosen, settings)
+        settings = _with_their_statistics(settings, before, chosen)
         session = start(master, remote)
         outcome = stack.enter_context(
             run_files(
@@ -172,16 +171,6 @@ def _on_spark(
         outcome.move_to(folder)
         write_json(outcome.report, folder / "run.json")
     return Result(Written(Path(out)), outcome.report, Path(out))
-
-
-def _saved_to(folder: Path, detector: Detector) -> Path:
-    """Where fingerprints go; not every detector's are of use to another run."""
-    if detector.counted():
-        raise UsageError(
-            f"fingerprints of {detector.name!r} depend on the whole collection and serve no other run",
-            hint="choose a detector that needs no statistics",
-        )
-    return folder / FILE
 
 
 def _earlier_runs(
@@ -205,14 +194,37 @@ def _earlier_runs(
                 "the earlier run kept no fingerprints", where=os.fspath(given), hint="run it with --keep-fingerprints"
             )
         found.append((os.fspath(given), path))
-    if found:
-        _saved_to(Path(), detector)
     return found
 
 
-def _earlier(against: Sequence[str | os.PathLike[str]], detector: Detector, settings: Settings) -> Earlier | None:
+def _with_their_statistics(settings: Settings, runs: Sequence[tuple[str, Path]], detector: Detector) -> Settings:
+    """Settings with the statistics of earlier runs, where the detector needs some: by other ones the same page would
+    have other fingerprints."""
+    if not runs or not detector.counted():
+        return settings
+    theirs = runs[0][1].with_name(STATISTICS)
+    digests = {name: open_result(name).report["statistics"]["digest"] for name, _ in runs}
+    if settings.statistics is not None:
+        digests[settings.statistics] = CollectionStatistics.load(settings.statistics).digest
+    first, *others = digests
+    for name in others:
+        if digests[name] != digests[first]:
+            raise UsageError(
+                f"fingerprints of {detector.name!r} can be compared only where they come of the same statistics, and "
+                f"those of {first} are others",
+                where=name,
+                hint=f"run every crawl but the first with --against, or with --statistics {theirs}",
+            )
+    return settings if settings.statistics else replace(settings, statistics=str(theirs))
+
+
+def _earlier(
+    against: Sequence[str | os.PathLike[str]], detector: Detector, settings: Settings
+) -> tuple[Earlier | None, Settings]:
+    """What earlier runs saved, and the settings of a run against them."""
     runs = _earlier_runs(against, detector, settings)
-    return Earlier.load(runs, Layout(detector, settings)) if runs else None
+    settings = _with_their_statistics(settings, runs, detector)
+    return (Earlier.load(runs, Layout(detector, settings)) if runs else None), settings
 
 
 def _scratch_needed(source: OpenedInputs, detector: Detector, settings: Settings) -> int:

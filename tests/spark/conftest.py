@@ -29,6 +29,9 @@ OPTIONS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.parquet.compression.codec": "uncompressed",
+    # Files of a task are renamed once, not twice.
+    "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
     # Planning every stage anew is for data whose size is not known; the test of a cluster has it.
     "spark.sql.adaptive.enabled": "false",
 }

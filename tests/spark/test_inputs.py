@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,23 +56,32 @@ def test_archives_by_their_list_with_bad_records(spark: SparkSession, tmp_path: 
         dedup(given, detector="exact", engine="spark", master="local[2]", settings=Settings(strict=True))
 
 
-def test_against_an_earlier_run_of_either_engine(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("detector", ["minhash(threshold=0.6)", "rare-chunks"])
+def test_against_an_earlier_run_of_either_engine(spark: SparkSession, tmp_path: Path, detector: str) -> None:
     pages = everything()
     for name, part in (("may", pages[:60]), ("june", pages[60:])):
         lines = "".join(json.dumps(page) + "\n" for page in part)
         (tmp_path / f"{name}.jsonl").write_text(lines, encoding="utf-8")
-    detector = "minhash(threshold=0.6)"
     on_spark = {"engine": "spark", "master": "local[2]"}
-    dedup(tmp_path / "may.jsonl", tmp_path / "may", detector=detector, keep_fingerprints=True)
-    dedup(tmp_path / "may.jsonl", tmp_path / "may-spark", detector=detector, keep_fingerprints=True, **on_spark)
-    for earlier in ("may", "may-spark"):
-        local, cluster = tmp_path / f"local-{earlier}", tmp_path / f"cluster-{earlier}"
-        dedup(tmp_path / "june.jsonl", local, detector=detector, against=[tmp_path / earlier])
-        dedup(tmp_path / "june.jsonl", cluster, detector=detector, against=[tmp_path / earlier], **on_spark)
-        assert_equal(cluster, local)
-        tables = [pq.read_table(folder / "against.parquet") for folder in (cluster, local)]
-        rows = [sorted(map(str, table.select(tables[1].column_names).to_pylist())) for table in tables]
-        assert rows[0] == rows[1]
+    may, june = tmp_path / "may.jsonl", tmp_path / "june.jsonl"
+    dedup(may, tmp_path / "may", detector=detector, keep_fingerprints=True)
+    dedup(may, tmp_path / "may-spark", detector=detector, keep_fingerprints=True, **on_spark)
+    # What either engine keeps is the same, so that each serves the other.
+    kept = [pq.read_table(tmp_path / name / "fingerprints.parquet") for name in ("may", "may-spark")]
+    assert kept[1].select(kept[0].column_names).to_pylist() == kept[0].to_pylist()
+    assert kept[0].num_rows > 10
+    frozen = [tmp_path / name / "fingerprints.statistics" for name in ("may", "may-spark")]
+    assert {file.exists() for file in frozen} == {detector == "rare-chunks"}
+    if frozen[0].exists():
+        assert frozen[0].read_bytes() == frozen[1].read_bytes()
+    local, cluster, earlier = tmp_path / "local", tmp_path / "cluster", tmp_path / "may-spark"
+    dedup(june, local, detector=detector, against=[earlier])
+    dedup(june, cluster, detector=detector, against=[earlier], **on_spark)
+    assert_equal(cluster, local)
+    tables = [pq.read_table(folder / "against.parquet") for folder in (cluster, local)]
+    rows = [sorted(map(str, table.select(tables[1].column_names).to_pylist())) for table in tables]
+    assert rows[0] == rows[1]
+    assert rows[0]
 
 
 def test_frames_of_every_source(spark: SparkSession, tmp_path: Path) -> None:
@@ -111,14 +123,27 @@ def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert shell is not None
     with pytest.raises(MissingExtra, match="and this is 11"):
         need_java({"PATH": str(tmp_path)})
+    # As a user meets it: one line that says what to do, and no folder left behind.
+    (tmp_path / "pages.jsonl").write_text('{"text": "a few words"}\n', encoding="utf-8")
+    bare = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(tmp_path / "none")}
+    done = subprocess.run(
+        [sys.executable, "-m", "neardup", "dedup", "pages.jsonl", "--out", "out", "--engine", "spark"],
+        cwd=tmp_path, env=bare, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "no java was found try: apt-get install openjdk-17-jre-headless" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
     monkeypatch.setitem(__import__("sys").modules, "pyspark", None)
     with pytest.raises(MissingExtra, match=r"pip install 'neardup\[spark\]'"):
         start("local[1]")
 
 
 def test_what_spark_does_not_do_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="neither writes pages"):
+    with pytest.raises(UsageError, match="neither writes nor stores pages"):
         dedup("pages.jsonl", tmp_path / "out", engine="spark", write="kept")
+    with pytest.raises(UsageError, match="neither writes nor stores pages"):
+        dedup("pages.jsonl", tmp_path / "out", engine="spark", store=True)
     with pytest.raises(UsageError, match="standard input cannot be distributed"):
         dedup("-", tmp_path / "out", engine="spark")
     with pytest.raises(UsageError, match="for the Spark engine"):

@@ -12,6 +12,7 @@
 //! s²/2 candidates, so those beyond a [`Limits`] are left to [`crate::hot`]. The buckets of a column are taken up from the smallest on, in slices, and only between slices
 //! is it asked whether a limit is passed: which buckets are left depends neither on threads nor on memory.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -114,6 +115,14 @@ pub struct HotBucket {
     pub key: u64,
     /// How many there are.
     pub pages: u64,
+}
+
+/// A bucket and its pages, ascending, each once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub column: usize,
+    pub key: u64,
+    pub pages: Vec<u32>,
 }
 
 /// How far buckets are joined exhaustively.
@@ -224,17 +233,58 @@ impl<'a> Buckets<'a> {
         joined
     }
 
+    /// Verifies every candidate pair of all buckets but the given ones, which are named as hot.
+    pub fn join_beside(&self, hot: &[Standing], verifier: &impl Screened) -> Joined {
+        let listed = self.listed(hot);
+        let mut joining = Joining::new(self.keys.pages());
+        joining.left = listed.iter().map(|bucket| (bucket.column, bucket.key)).collect();
+        for number in 0..self.keys.count() {
+            for part in Part::all(self.keys.pages(), Limits::NONE) {
+                let column = Column { buckets: self, number, entries: self.entries(number, part) };
+                column.join_within(verifier, Limits::NONE, &mut joining);
+            }
+        }
+        let mut joined = joining.joined;
+        joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+        joined.in_hot = vec![false; self.keys.pages()];
+        for bucket in listed {
+            bucket.pages.iter().for_each(|&page| joined.in_hot[page as usize] = true);
+            let (column, key, pages) = (bucket.column, bucket.key, bucket.pages.len() as u64);
+            joined.hot.push(HotBucket { column, key, pages });
+        }
+        joined
+    }
+
+    /// Buckets that were put together elsewhere, by column and key; their entries come in any order.
+    pub fn listed(&self, standing: &[Standing]) -> Vec<Listed> {
+        let mut entries: Vec<((usize, u64), u32)> =
+            standing.iter().map(|at| (self.bucket_of(at), at.page)).collect();
+        entries.par_sort_unstable();
+        entries.dedup();
+        let buckets = entries.chunk_by(|a, b| a.0 == b.0).map(|bucket| Listed {
+            column: bucket[0].0.0,
+            key: bucket[0].0.1,
+            pages: bucket.iter().map(|entry| entry.1).collect(),
+        });
+        buckets.collect()
+    }
+
+    /// The column of an entry's bucket, and its key as buckets have it.
+    pub(crate) fn bucket_of(&self, at: &Standing) -> (usize, u64) {
+        let key = match self.predicate {
+            Predicate::SameSite(_) => on_site(at.key, at.site),
+            Predicate::Any | Predicate::DifferentSite(_) => at.key,
+        };
+        (at.column as usize, key)
+    }
+
     /// Verifies every candidate pair of given buckets, whole and one after another, each with its pages ascending. All
     /// buckets of a collection, given in any portions, have the pairs that [`Self::join`] finds.
     pub fn join_given(&self, standing: &[Standing], verifier: &impl Screened) -> Joined {
         let mut joined = Joined::default();
         for of_column in standing.chunk_by(|a, b| a.column == b.column) {
-            let key = |at: &Standing| match self.predicate {
-                Predicate::SameSite(_) => on_site(at.key, at.site),
-                Predicate::Any | Predicate::DifferentSite(_) => at.key,
-            };
             let entries: Vec<Entry> =
-                of_column.iter().map(|at| Entry { key: key(at), page: at.page }).collect();
+                of_column.iter().map(|at| Entry { key: self.bucket_of(at).1, page: at.page }).collect();
             let column = Column { buckets: self, number: of_column[0].column as usize, entries };
             let mut start = 0;
             let ranges = column.entries.chunk_by(|a, b| a.key == b.key).map(|bucket| {
@@ -325,6 +375,9 @@ impl Column<'_> {
             let range = start..start + bucket.len();
             start = range.end;
             joining.joined.largest_bucket = joining.joined.largest_bucket.max(bucket.len() as u64);
+            if joining.left.contains(&(self.number, bucket[0].key)) {
+                continue;
+            }
             if bucket.len() > limits.bucket {
                 self.leave(&range, joining);
             } else {
@@ -416,6 +469,8 @@ struct Joining {
     joined: Joined,
     /// Pairs of the buckets taken up so far.
     begun: u64,
+    /// Buckets that are not joined, by column and key.
+    left: HashSet<(usize, u64)>,
 }
 
 impl Joining {
@@ -427,7 +482,7 @@ impl Joining {
             // Where so much cannot be set aside the list grows as lists do.
             let _ = pairs.try_reserve_exact(ROOM * pages);
         }
-        Joining { joined: Joined { pairs, ..Joined::default() }, begun: 0 }
+        Joining { joined: Joined { pairs, ..Joined::default() }, begun: 0, left: HashSet::new() }
     }
 
     fn add(&mut self, mut found: Found) {

@@ -42,6 +42,7 @@ pub mod join;
 pub mod jsonl;
 pub mod keys;
 pub mod lanes;
+pub mod links;
 pub mod minhash;
 pub mod noise;
 pub mod one_permutation;

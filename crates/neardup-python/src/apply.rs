@@ -1,8 +1,9 @@
 //! Checked rules to accepted pairs: the join of all of them together, and then their hot buckets.
 
 use neardup_core::hot::{self, Resolved, Tuning};
-use neardup_core::join::{Buckets, Joined, Limits, Sites, Standing};
+use neardup_core::join::{Buckets, Joined, Limits, Pair, Sites, Standing};
 use neardup_core::lanes::AgreeingLanes;
+use neardup_core::links;
 use neardup_core::screen::Screened;
 use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Glance, Jaccard};
 use numpy::PyReadonlyArray1;
@@ -62,6 +63,17 @@ impl<'a> Verifier<'a> {
         }
     }
 
+    fn join_beside(&self, buckets: &Buckets<'_>, hot: &[Standing]) -> Joined {
+        match self {
+            Verifier::Key(verifier) => buckets.join_beside(hot, verifier),
+            Verifier::Columns(verifier) => buckets.join_beside(hot, verifier),
+            Verifier::Bits(verifier) => buckets.join_beside(hot, verifier),
+            Verifier::Lanes(verifier) => buckets.join_beside(hot, verifier),
+            Verifier::Sets(verifier) => buckets.join_beside(hot, verifier),
+            Verifier::Glances(verifier) => buckets.join_beside(hot, verifier),
+        }
+    }
+
     fn screened(&self) -> &dyn Screened {
         match self {
             Verifier::Key(verifier) => verifier,
@@ -91,28 +103,62 @@ pub enum Work<'a> {
     Match { order: &'a [u32], limits: Limits, recorded: u64 },
     /// Only the pairs of given buckets.
     Given(&'a [Standing]),
+    /// Hot buckets of each rule, put together elsewhere, resolved among all other pairs as in `Match`.
+    Hot { order: &'a [u32], hot: &'a [Vec<Standing>], recorded: u64 },
+    /// The same buckets: what ties pages of different salts.
+    Links { salt: &'a [u32], hot: &'a [Vec<Standing>] },
+}
+
+impl Work<'_> {
+    /// The buckets that were put together elsewhere, each list with the rule it is for.
+    fn standing(&self) -> Vec<(usize, &[Standing])> {
+        match self {
+            Work::Match { .. } => Vec::new(),
+            Work::Given(standing) => vec![(0, standing)],
+            Work::Hot { hot, .. } | Work::Links { hot, .. } => {
+                hot.iter().map(Vec::as_slice).enumerate().collect()
+            }
+        }
+    }
 }
 
 fn apply(specs: &[Spec<'_>], active: &[bool], work: Work<'_>) -> Vec<(Joined, Resolved)> {
     let buckets: Vec<Buckets> =
         specs.iter().map(|spec| Buckets::new(spec.keys, active, spec.predicate)).collect();
     let verifiers: Vec<Verifier> = specs.iter().map(|spec| Verifier::new(&spec.evidence)).collect();
-    let (order, limits, recorded) = match work {
-        Work::Match { order, limits, recorded } => (order, limits, recorded),
-        Work::Given(standing) => {
-            let given = verifiers.iter().zip(&buckets);
-            let joined = given.map(|(verifier, buckets)| verifier.join_given(buckets, standing));
-            return joined.map(|joined| (joined, Resolved::default())).collect();
+    let both = verifiers.iter().zip(&buckets);
+    let joined: Vec<Joined> = match work {
+        Work::Match { limits, .. } => {
+            both.map(|(verifier, buckets)| verifier.join(buckets, limits)).collect()
         }
+        Work::Given(standing) => {
+            both.map(|(verifier, buckets)| verifier.join_given(buckets, standing)).collect()
+        }
+        Work::Hot { hot, .. } => {
+            both.zip(hot).map(|((verifier, buckets), hot)| verifier.join_beside(buckets, hot)).collect()
+        }
+        Work::Links { .. } => vec![Joined::default(); specs.len()],
     };
-    let joined: Vec<Joined> =
-        verifiers.iter().zip(&buckets).map(|(verifier, buckets)| verifier.join(buckets, limits)).collect();
     let rules: Vec<hot::Rule> = buckets
         .iter()
         .zip(verifiers.iter().zip(&joined))
         .map(|(buckets, (verifier, joined))| hot::Rule { buckets, verifier: verifier.screened(), joined })
         .collect();
-    let resolved = hot::resolve(&rules, order, Tuning { tile: TILE, packed: PACKED, pairs: recorded });
+    let mut resolved = vec![Resolved::default(); rules.len()];
+    match work {
+        Work::Match { order, recorded, .. } | Work::Hot { order, recorded, .. } => {
+            resolved = hot::resolve(&rules, order, Tuning { tile: TILE, packed: PACKED, pairs: recorded });
+        }
+        Work::Links { salt, hot } => {
+            if let Some(resolved) = resolved.first_mut() {
+                let listed: Vec<_> =
+                    buckets.iter().zip(hot).map(|(buckets, hot)| buckets.listed(hot)).collect();
+                let found = links::links(&rules, &listed, salt);
+                resolved.pairs = found.into_iter().map(|(a, b)| Pair { a, b, score: 0.0 }).collect();
+            }
+        }
+        Work::Given(_) => {}
+    }
     joined.into_iter().zip(resolved).collect()
 }
 
@@ -166,8 +212,8 @@ pub fn checked_and_applied(
         .zip(sets.iter().zip(&given))
         .map(|(rule, (sets, given))| rule.checked(sites, pages, sets.as_ref(), given, rows))
         .collect::<PyResult<_>>()?;
-    if let Work::Given(standing) = work {
-        check_standing(&specs, pages, standing)?;
+    for (rule, standing) in work.standing() {
+        check_standing(&specs[rule], pages, standing)?;
     }
     let applied = detached(py, || pool.install(|| apply(&specs, active, work)));
     match sets.iter().flatten().find_map(|sets| sets.failed.get()) {
@@ -176,8 +222,8 @@ pub fn checked_and_applied(
     }
 }
 
-fn check_standing(specs: &[Spec<'_>], pages: usize, standing: &[Standing]) -> PyResult<()> {
-    let columns = specs.iter().map(|spec| spec.keys.count()).min().unwrap_or(0);
+fn check_standing(spec: &Spec<'_>, pages: usize, standing: &[Standing]) -> PyResult<()> {
+    let columns = spec.keys.count();
     if standing.iter().any(|at| at.page as usize >= pages || at.column as usize >= columns) {
         return Err(PyValueError::new_err("a bucket names a page or a column that is not there"));
     }

@@ -53,7 +53,7 @@ mod _native {
     #[pymodule_export]
     use crate::lines::{count_lines, cut_lines, parse_jsonl, parse_jsonl_file};
     #[pymodule_export]
-    use crate::matching::{join, match_buckets, match_rules, resolve_hot};
+    use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]
     use crate::one_page::{PageReader, index_page};
     #[pymodule_export]

@@ -3,6 +3,7 @@
 use neardup_core::hot::Resolved;
 use neardup_core::join::{Limits, Pair, Standing};
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::apply::{FEW, PART, Work, checked_and_applied};
@@ -119,33 +120,87 @@ pub fn match_rules<'py>(
     told.collect()
 }
 
-/// The same for hot buckets alone, those of more than `hot` entries, as they are resolved among all: for each rule
-/// (a, b, score, compared, accepted, fullest bucket, hot buckets, unscored). Pairs of other buckets are known already.
+/// Entries of hot buckets: of each its rule, the bucket's column, key and site, and its page.
+type Entries<'py> = (
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, u64>,
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, u32>,
+);
+
+/// The entries of each rule.
+fn hot_of(entries: &Entries<'_>, rules: usize) -> PyResult<Vec<Vec<Standing>>> {
+    let (rule, column, key) = (contiguous(&entries.0)?, contiguous(&entries.1)?, contiguous(&entries.2)?);
+    let (site, page) = (contiguous(&entries.3)?, contiguous(&entries.4)?);
+    for (length, name) in
+        [(column.len(), "columns"), (key.len(), "keys"), (site.len(), "sites"), (page.len(), "pages")]
+    {
+        one_row_a_page(length, rule.len(), name)?;
+    }
+    let mut hot = vec![Vec::new(); rules];
+    for (at, &rule) in rule.iter().enumerate() {
+        let of_rule = hot.get_mut(rule as usize);
+        let of_rule =
+            of_rule.ok_or_else(|| PyValueError::new_err("an entry names a rule that is not there"))?;
+        of_rule.push(Standing { column: column[at], key: key[at], site: site[at], page: page[at] });
+    }
+    Ok(hot)
+}
+
+/// The same for hot buckets alone, put together elsewhere, as they are resolved among all: for each rule
+/// (a, b, score, compared, accepted, unscored). Pairs of other buckets are known already.
 #[pyfunction]
-#[pyo3(signature = (rules, active, order, *, hot, recorded, site_offsets=None, sites=None, rows=None, threads=0))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (rules, active, order, hot, *, recorded, site_offsets=None, sites=None, rows=None, threads=0))]
+#[allow(clippy::too_many_arguments, clippy::type_complexity)]
 pub fn resolve_hot<'py>(
     py: Python<'py>,
     rules: Vec<RuleArrays<'py>>,
     active: PyReadonlyArray1<'py, bool>,
     order: PyReadonlyArray1<'py, u32>,
-    hot: usize,
+    hot: Entries<'py>,
     recorded: u64,
     site_offsets: Option<PyReadonlyArray1<'py, u64>>,
     sites: Option<PyReadonlyArray1<'py, u32>>,
     rows: Option<PyReadonlyArray1<'py, u32>>,
     threads: usize,
-) -> PyResult<Vec<RuleResult<'py>>> {
+) -> PyResult<Vec<(Field<'py>, Field<'py>, Field<'py>, u64, u64, u64)>> {
     let order = permutation(&order)?;
     one_row_a_page(order.len(), active.len()?, "order")?;
-    let work = Work::Match { order, limits: Limits { bucket: hot, ..Limits::NONE }, recorded };
+    let hot = hot_of(&hot, rules.len())?;
+    let work = Work::Hot { order, hot: &hot, recorded };
     let applied = checked_and_applied(py, &rules, &active, work, site_offsets, sites, rows, threads)?;
-    let told = applied.into_iter().map(|(joined, resolved)| {
+    let told = applied.into_iter().map(|(_, resolved)| {
         let Resolved { pairs, compared, accepted, unscored } = resolved;
         let (a, b, score) = columns(py, pairs)?;
-        Ok((a, b, score, compared, accepted, joined.largest_bucket, joined.hot.len() as u64, unscored))
+        Ok((a, b, score, compared, accepted, unscored))
     });
     told.collect()
+}
+
+/// (a, b) of links that tie the pages of hot buckets as their accepted pairs do: pages of different salts, or all where
+/// there is one salt only.
+#[pyfunction]
+#[pyo3(signature = (rules, hot, salt, *, site_offsets=None, sites=None, rows=None, threads=1))]
+#[allow(clippy::too_many_arguments)]
+pub fn hot_links<'py>(
+    py: Python<'py>,
+    rules: Vec<RuleArrays<'py>>,
+    hot: Entries<'py>,
+    salt: PyReadonlyArray1<'py, u32>,
+    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
+    sites: Option<PyReadonlyArray1<'py, u32>>,
+    rows: Option<PyReadonlyArray1<'py, u32>>,
+    threads: usize,
+) -> PyResult<(Field<'py>, Field<'py>)> {
+    let salt = contiguous(&salt)?;
+    let hot = hot_of(&hot, rules.len())?;
+    let active = vec![true; salt.len()].into_pyarray(py).readonly();
+    let work = Work::Links { salt, hot: &hot };
+    let mut applied = checked_and_applied(py, &rules, &active, work, site_offsets, sites, rows, threads)?;
+    let found = if applied.is_empty() { Vec::new() } else { applied.remove(0).1.pairs };
+    let (a, b, _) = columns(py, found)?;
+    Ok((a, b))
 }
 
 /// (a, b, score, candidates) of the accepted pairs of buckets that were put together elsewhere: whole and one after

@@ -4,7 +4,9 @@ A page of the new collection goes if it is identical to a page that an earlier r
 the others are compared among themselves as ever. That is direct removal over the earlier pages and the new ones, in
 which the earlier ones come first and all stay. Saved are bytes, in columns that any engine reads (``s{i}`` is a set,
 ``f{i}`` a row of numbers; see ``neardup.engines.layout``), so a crawl that was deduplicated on one machine serves
-a later one on a cluster. Cost: the detector's bytes a page that was kept; sets, where pairs are verified by sets.
+a later one on a cluster. Fingerprints that depend on statistics of the collection are saved with these, and the later
+run computes its own with the same: only then can they be compared. Cost: the detector's bytes a page that was kept;
+sets, where pairs are verified by sets.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from neardup.sinks import write_table
 Rows = npt.NDArray[np.uint32]
 #: The file, or folder of parts, in a result folder.
 FILE: Final = "fingerprints.parquet"
+#: Beside it, the statistics that the fingerprints were computed with, where the detector needs such.
+STATISTICS: Final = "fingerprints.statistics"
 
 
 @dataclass(frozen=True)

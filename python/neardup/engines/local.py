@@ -11,7 +11,7 @@ from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines import first_pass
 from neardup.engines.collect import Collection, collect
-from neardup.engines.earlier import Earlier, WithEarlier, save
+from neardup.engines.earlier import STATISTICS, Earlier, WithEarlier, save
 from neardup.engines.layout import Layout
 from neardup.engines.matching import match
 from neardup.engines.outcome import Outcome, assemble
@@ -89,6 +89,8 @@ def run(
     if fingerprints is not None:
         with watch.stage("fingerprints"):
             save(collection, Layout(detector, settings), tables.ids, tables.kept, fingerprints)
+            if statistics is not None:
+                statistics.save(fingerprints.with_name(STATISTICS))
     if certify is not None:
         with watch.stage("certifying"):
             report["certificate"] = certify(collection, outcome)

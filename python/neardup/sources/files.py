@@ -11,7 +11,7 @@ import re
 import shutil
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -127,6 +127,14 @@ class Place:
         """The file at a path or URL."""
         local = arrow_fs.FileSystem.from_uri(path)[1] if path.startswith("file://") else path
         return cls(local, shown(path if name is None else name))
+
+    def anywhere(self) -> Place:
+        """The same file for whoever has another working directory.
+
+        >>> Place.at("/a.jsonl").anywhere() == Place.at("/a.jsonl")
+        True
+        """
+        return replace(self, path=os.path.abspath(self.path)) if self.is_local else self
 
     @property
     def is_local(self) -> bool:

@@ -6,15 +6,11 @@ finds components; nothing but counts comes to the driver. What every step needs 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from neardup import _native
 from neardup.detectors import Detector, parse
@@ -23,20 +19,22 @@ from neardup.engines.earlier import FILE
 from neardup.engines.layout import Layout
 from neardup.engines.local import stages
 from neardup.engines.matching import RuleCounts, most_accepted
-from neardup.engines.outcome import AGAINST_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.outcome import AGAINST_OUT
 from neardup.engines.parts import Tally
 from neardup.engines.progress import Progress, Silent
 from neardup.engines.settings import Settings
-from neardup.engines.spark import clustering, identity, keys, matching, statistics, tables
+from neardup.engines.spark import clustering, identity, keys, matching, salting, statistics, tables
 from neardup.engines.spark.components import TOGETHER, components
 from neardup.engines.spark.failures import explained
+from neardup.engines.spark.outcome import SparkOutcome
 from neardup.engines.spark.reading import read_files, read_frame, tally_of
+from neardup.engines.spark.salting import Salted, Salting
 from neardup.engines.spark.session import need_pyspark
 from neardup.engines.spark.working import Working, working_folder
 from neardup.engines.stopwatch import Stopwatch
 from neardup.engines.warnings import collection_warnings
 from neardup.errors import InputError
-from neardup.graph.clusters import CLUSTERS
+from neardup.fingerprints import CollectionStatistics
 from neardup.sources import Fields
 from neardup.sources.inputs import Inputs
 from neardup.version import VERSION
@@ -49,58 +47,8 @@ _OPTIONS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
-#: The tables of a result.
-TABLES = ("pages.parquet", "pairs.parquet", "clusters.parquet")
 #: Skipped records that are named in the report; all are counted.
 NAMED_SKIPPED = 10_000
-
-
-@dataclass
-class SparkOutcome:
-    """What a run found, as frames; they are there until ``close``.
-
-    ``pages``, ``pairs`` and ``clusters`` have the columns of the local engine's tables (and ``clusters`` the row of its
-    first page), ``report`` is what ``run.json`` says.
-    """
-
-    pages: DataFrame
-    pairs: DataFrame
-    clusters: DataFrame
-    report: dict[str, Any]
-    working: Working
-    #: Pairs with pages of earlier runs, where the run was against such.
-    against: DataFrame | None = None
-
-    def to_arrow(self) -> dict[str, pa.Table]:
-        """The tables, brought here, as the local engine has them."""
-        schemas = {"pages": PAGES_OUT, "pairs": PAIRS_OUT, "clusters": CLUSTERS}
-        orders = {"pages": ["row"], "pairs": ["row_a", "row_b"], "clusters": ["row"]}
-        return {
-            name: getattr(self, name).orderBy(*orders[name]).toArrow().select(schema.names).cast(schema)
-            for name, schema in schemas.items()
-        }
-
-    def move_to(self, folder: Path) -> None:
-        """Moves the tables to a folder, each a folder of parts in order."""
-        for name in (*TABLES, "against.parquet", FILE):
-            if not self.working.has(name):
-                continue
-            made = Path(self.working.path(name))
-            for other in [*made.glob(".*.crc"), made / "_SUCCESS"]:
-                other.unlink(missing_ok=True)
-            shutil.move(made, folder / name)
-
-    def close(self) -> None:
-        """Removes the working folder and the tables in it."""
-        self.working.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def run(
@@ -216,7 +164,10 @@ class _Run:
     earlier: Sequence[tuple[str, Path]] = ()
     keep_fingerprints: bool = False
     #: Edges that one task joins; fewer in tests, so that stars are contracted.
-    together: int = field(default=TOGETHER)
+    together: int = TOGETHER
+    salting: Salting = field(default_factory=Salting)
+    #: What was salted.
+    salted: Salted = field(default_factory=Salted)
 
     def outcome(self, read: Callable[[Layout], DataFrame], nbytes: int | None) -> SparkOutcome:
         layout, keep = self.layout, self.working.keep
@@ -235,7 +186,7 @@ class _Run:
             if before is not None:
                 pages = pages.unionByName(before, allowMissingColumns=True)
             sets = keep(identity.identity_sets(pages), "sets")
-            first = keep(identity.first_members(pages, sets, layout), "first")
+            first = keep(identity.first_members(pages, sets, layout, before is not None), "first")
         counted = None
         if layout.detector.counted():
             with self.watch.stage("statistics"):
@@ -244,7 +195,7 @@ class _Run:
         with self.watch.stage("matching"):
             matched = self._match(first, sets, tally.pages)
         with self.watch.stage("clustering"):
-            found = self._tables(pages, matched, tally)
+            found = self._tables(pages, matched, tally, counted)
         counts, all_pairs, forest, outcome = found
         unscored = sum(rule.unscored for rule in matched.rules)
         held = "spanning forest" if forest else "all"
@@ -262,15 +213,19 @@ class _Run:
             "rules": [asdict(rule) for rule in matched.rules],
             "pairs": {"in_all": all_pairs, "held": held},
             "warnings": collection_warnings(
-                counts, all_pairs, forest, matched.rules, layout.detector, pages.where("site is not null").isEmpty()
+                counts, all_pairs, forest, matched.rules, layout.detector, self._without_sites(pages)
             ),
             "skipped": [asdict(bad) for bad in tally.skipped[:NAMED_SKIPPED]],
             "bytes": tally.nbytes,
             "stages": stages(self.watch.stages),
             "neardup": VERSION,
-            "spark": {"version": self.working.session.version},
+            "spark": {"version": self.working.session.version, "salted": self.salted.to_json()},
         }
         return outcome
+
+    def _without_sites(self, pages: DataFrame) -> bool:
+        """Whether no page of this input has a site."""
+        return pages.where("row >= 0 and site is not null").isEmpty()
 
     def _check(self, tally: Tally) -> None:
         if self.layout.settings.strict and tally.skipped:
@@ -287,18 +242,18 @@ class _Run:
         from pyspark.sql import functions as F
 
         layout, keep = self.layout, self.working.keep
+        # No key is shared by more pages than there are; of earlier runs it is not known how many.
+        crowded = self.working if self.earlier or pages > layout.settings.hot else None
         if layout.key_lists:
-            first = keep(keys.rarest(first, layout), "first")
-        met = keep(keys.shared(keys.entries(first, layout)), "entries")
+            first = keep(keys.rarest(first, layout, crowded), "first")
+        met = keep(keys.shared(first, layout, crowded), "entries")
         sizes = keys.bucket_sizes(met)
         limit = keys.hot_limit(sizes, layout.settings.hot, pages)
         found = keep(matching.ordinary(met.where(F.col("entries") <= limit), first, layout), "found")
         if layout.sets:
             found = keep(matching.verified(found, first, layout), "verified")
         if any(entries > limit for _, entries, _ in sizes):
-            groups = self._hot_groups(met.where(F.col("entries") > limit), found)
-            recorded = most_accepted(pages, layout.settings)
-            found = found.unionByName(keep(matching.resolved(groups, first, layout, limit, recorded), "hot"))
+            found = found.unionByName(self._resolved(met.where(F.col("entries") > limit), found, first, pages))
         # Of pairs among earlier pages nobody asks.
         united = matching.united(found, layout).where("b >= 0")
         pairs = keep(matching.calibrated(united, layout), "pairs")
@@ -314,12 +269,25 @@ class _Run:
             rules.append(RuleCounts(rule.name, candidates, accepted, largest, hot, unscored, unsure.get(at)))
         return _Matched(first, sets, pairs, rules)
 
+    def _resolved(self, hot: DataFrame, found: DataFrame, first: DataFrame, pages: int) -> DataFrame:
+        """What hot buckets add to the pairs found."""
+        from pyspark.sql import functions as F
+
+        layout, working = self.layout, self.working
+        listed = F.collect_list(F.struct("column", "key", "site")).alias("hot")
+        entries = working.keep(hot.groupBy("row").agg(listed), "hot-entries")
+        groups = self._hot_groups(hot, found)
+        groups, self.salted = salting.apart(groups, entries, found, first, layout, working, self.together, self.salting)
+        recorded = most_accepted(pages, layout.settings)
+        return working.keep(matching.resolved(groups, entries, first, layout, recorded), "hot")
+
     def _hot_groups(self, hot: DataFrame, found: DataFrame) -> DataFrame:
         """The pages that hang together with hot buckets, by pairs or in these, and the group of each."""
         from pyspark.sql import functions as F
 
-        bucket = ["column", "key", "site"]
-        least = hot.groupBy(*bucket).agg(F.min("row").alias("b"))
+        bucket = list(keys.BUCKET)
+        # There are few hot buckets, each with very many rows: these stay where they are.
+        least = F.broadcast(hot.groupBy(*bucket).agg(F.min("row").alias("b")))
         standing = hot.join(least, bucket).select(F.col("row").alias("a"), "b")
         edges = standing.unionByName(found.where("a is not null").select("a", "b"))
         tied = components(edges, self.working, self.together)
@@ -327,7 +295,7 @@ class _Run:
         return tied.join(burning, "component").select(F.col("page").alias("row"), F.col("component").alias("group"))
 
     def _tables(
-        self, pages: DataFrame, matched: _Matched, tally: Tally
+        self, pages: DataFrame, matched: _Matched, tally: Tally, counted: CollectionStatistics | None
     ) -> tuple[dict[str, int], int, bool, SparkOutcome]:
         from pyspark.sql import functions as F
 
@@ -367,9 +335,12 @@ class _Run:
             found = found.join(runs, "row_a").select(*AGAINST_OUT.names)
             outcome.against = self._sorted(found, "row_b", name="against.parquet")
         if self.keep_fingerprints:
-            names = [declared.split()[0] for declared in layout.columns(late=False)]
+            names = identity.names_of(layout.columns(late=False)) + (["t"] if counted is not None else [])
             kept_rows = outcome.pages.where("kept and tokens > 0").select("row", "id", "site", "tokens")
-            saved = kept_rows.join(pages.select("row", "identity", *names), "row")
+            saved = kept_rows.join(pages.where("row >= 0").select("row", "identity", *names), "row")
+            if counted is not None:
+                saved = statistics.with_late_fingerprints(saved, layout, counted)
+                outcome.statistics = counted
             self._sorted(saved, "row", name=FILE)
         short = (F.col("tokens") > 0) & (F.col("tokens") < layout.settings.reading.min_tokens)
         told = new.agg(

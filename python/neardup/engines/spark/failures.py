@@ -1,4 +1,4 @@
-"""Errors of executors as errors of neardup: Spark tells of them in a text with a traceback at its end."""
+"""Errors of Spark as errors of neardup: it tells of those of executors in a text with a traceback at its end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from neardup import errors
-from neardup.errors import NeardupError
+from neardup.errors import NeardupError, UsageError
 
 _OWN = re.compile(r"^neardup\.errors\.(\w+): (.*)$", re.MULTILINE)
 
@@ -30,4 +30,23 @@ def explained() -> Iterator[None]:
         kind = getattr(errors, found[1], None) if found else None
         if found and isinstance(kind, type) and issubclass(kind, NeardupError):
             raise kind(found[2].strip()) from None
+        if "No module named 'neardup'" in str(error):
+            raise UsageError(
+                "the machines of the cluster have no neardup",
+                hint="install it there, or set PYSPARK_PYTHON to a Python that has it",
+            ) from None
+        if type(error).__module__.split(".")[0] in ("pyspark", "py4j", "grpc"):
+            raise NeardupError(
+                f"Spark failed: {first_line(error)}", hint="the logs of the driver and of the executors say more"
+            ) from error
         raise
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, without its traceback.
+
+    >>> first_line(ValueError("one\\ntwo"))
+    'one'
+    """
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -81,13 +81,23 @@ def identity_sets(pages: DataFrame) -> DataFrame:
     )
 
 
-def first_members(pages: DataFrame, sets: DataFrame, layout: Layout) -> DataFrame:
-    """First members that have enough tokens, with what pairs are found and verified by."""
+def names_of(declared: Sequence[str]) -> list[str]:
+    """The names of declared columns.
+
+    >>> names_of(["f0 binary", "n1 int"])
+    ['f0', 'n1']
+    """
+    return [column.split()[0] for column in declared]
+
+
+def first_members(pages: DataFrame, sets: DataFrame, layout: Layout, earlier: bool) -> DataFrame:
+    """First members that have enough tokens, with what pairs are found and verified by; pages of ``earlier`` runs have
+    the fingerprints that the others still wait for."""
     from pyspark.sql import functions as F
 
-    wanted = [name.split()[0] for declared in layout.columns(late=False) for name in [declared]]
+    wanted = names_of(layout.columns(late=False))
     if layout.detector.counted():
-        wanted.append("t")
+        wanted += ["t", *(names_of(layout.columns(late=True)) if earlier else [])]
     known = sets.select(
         F.col("first").alias("row"), "sites", "unknown",
         F.col("best.preference").alias("preference"), F.col("best.row").alias("best"),

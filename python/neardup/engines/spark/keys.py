@@ -13,7 +13,7 @@ of the pairs between pages that go are listed.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,15 @@ from neardup.engines.layout import COLUMNS_A_RULE, Layout
 from neardup.engines.matching import FEW, most_possible
 from neardup.engines.packed import bytes_to_lists, lists_to_bytes, whole_groups
 from neardup.engines.spark.reading import Batches
+from neardup.engines.spark.skew import with_counts
+from neardup.engines.spark.working import Working
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 ENTRIES = "column int, key bigint, site string, row bigint"
+#: What makes a bucket.
+BUCKET = ("column", "key", "site")
 
 
 def entries(first: DataFrame, layout: Layout) -> DataFrame:
@@ -77,19 +81,22 @@ def _entries(batch: pa.RecordBatch, layout: Layout) -> Batches:
         )
 
 
-def shared(made: DataFrame) -> DataFrame:
-    """The entries that are not alone in their bucket, with its size as ``entries``."""
-    from pyspark.sql import Window
-    from pyspark.sql import functions as F
+def shared(first: DataFrame, layout: Layout, working: Working | None) -> DataFrame:
+    """The entries that are not alone in their bucket, with its size as ``entries``; of buckets that may be very full
+    where there is a working folder."""
+    return with_counts(
+        first,
+        lambda pages: entries(pages, layout),
+        BUCKET,
+        "entries",
+        many=layout.settings.hot,
+        working=working,
+    )
 
-    bucket = Window.partitionBy("column", "key", "site")
-    return made.withColumn("entries", F.count("*").over(bucket)).where("entries > 1")
 
-
-def rarest(first: DataFrame, layout: Layout) -> DataFrame:
+def rarest(first: DataFrame, layout: Layout, working: Working | None) -> DataFrame:
     """The first members with the keys of rules that choose them by rarity: the rarest numbers of each set, so many that
     two sets that share enough share one of them (see ``prefix.rs``)."""
-    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     for at, name in layout.key_lists.items():
@@ -116,9 +123,10 @@ def rarest(first: DataFrame, layout: Layout) -> DataFrame:
                 rows, lists = _prefixes(batch, least)
                 yield pa.RecordBatch.from_pydict({"row": pa.array(rows), name: lists_to_bytes(lists)})
 
-        exploded = first.select("row", f"s{number}").mapInArrow(explode, "number bigint, row bigint, size int")
-        pages = F.count("*").over(Window.partitionBy("number"))
-        repeated = exploded.withColumn("pages", pages).where("pages > 1")
+        def exploded(pages: DataFrame, explode: Any = explode, column: str = f"s{number}") -> DataFrame:
+            return pages.select("row", column).mapInArrow(explode, "number bigint, row bigint, size int")
+
+        repeated = with_counts(first, exploded, ["number"], "pages", many=layout.settings.hot, working=working)
         chosen = (
             repeated.repartition("row").sortWithinPartitions("row").mapInArrow(choose, f"row bigint, {name} binary")
         )

@@ -6,7 +6,8 @@ and nothing needs to be made distinct. Sets are not sent along: a pair that thei
 is written down, and joined with the two sets afterwards.
 
 Hot buckets are resolved as the local engine does it (``hot.rs``). What that walk decides for a page depends only on
-pages it hangs together with by pairs or by hot buckets; each such group goes to one task, whole.
+pages it hangs together with by pairs or by hot buckets; each such group goes to one task, whole, unless it is so large
+that it is taken apart first (``salting``).
 """
 
 from __future__ import annotations
@@ -192,26 +193,18 @@ def _of_larger(jaccard: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) -
     return np.asarray(shared / np.maximum(sizes.max(axis=0), 1))
 
 
-def resolved(groups: DataFrame, first: DataFrame, layout: Layout, hot: int, recorded: int) -> DataFrame:
-    """The pairs of hot buckets, from ``groups``: of each page of a hot group its row and its group."""
+def evidence_columns(layout: Layout) -> list[str]:
+    """The columns that pairs of hot buckets are found and verified by."""
     wanted = [*layout.fixed.values(), *layout.key_lists.values()]
     for number in layout.sets.values():
         wanted += [f"p{number}", f"s{number}"]
-    columns = ["group", "row", "sites", "unknown", "preference", "best", *wanted]
-    joined = groups.select("group", "row").join(first, "row").select(*columns)
-
-    def resolve(batches: Batches) -> Batches:
-        for batch in whole_groups(batches, ["group"], worth=1):
-            yield from _resolve(batch, layout, hot, recorded)
-
-    return joined.repartition("group").sortWithinPartitions("group", "row").mapInArrow(resolve, PAIRS)
+    return wanted
 
 
-def _resolve(batch: pa.RecordBatch, layout: Layout, hot: int, recorded: int) -> Batches:
+def group_rules(batch: pa.RecordBatch, layout: Layout) -> list[RuleArrays]:
+    """All rules, with the evidence of the pages of a batch."""
     values = layout.values(batch)
-    sites, _ = sites_of(batch)
-    order = np.lexsort((batch.column("best").to_numpy(), batch.column("preference").to_numpy())).astype(np.uint32)
-    arrays: list[RuleArrays] = []
+    arrays = []
     for at, rule in enumerate(layout.rules):
         sets = key_lists = None
         if verified_by_sets(rule):
@@ -220,18 +213,54 @@ def _resolve(batch: pa.RecordBatch, layout: Layout, hot: int, recorded: int) -> 
         if isinstance(rule.keys, RarestChunks):
             key_lists = bytes_to_lists(batch.column(f"k{at}"))
         arrays.append(rule_arrays(rule, values, sets=sets, key_lists=key_lists))
+    return arrays
+
+
+def hot_entries(batch: pa.RecordBatch, numbers: dict[str, int]) -> tuple[npt.NDArray[Any], ...]:
+    """Of each entry in a hot bucket its rule, column, key, site and page, the latter two as numbers in the batch."""
+    lists = batch.column("hot")
+    flat = lists.flatten()
+    column = flat.field("column").to_numpy(zero_copy_only=False)
+    key = np.ascontiguousarray(flat.field("key").to_numpy(zero_copy_only=False)).view(np.uint64)
+    known = pc.index_in(flat.field("site"), value_set=pa.array(list(numbers), pa.string()))
+    # The names of all sites in their order, numbered from 1; a bucket of no site has 0.
+    site = pc.fill_null(known, -1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
+    page = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
+    return (
+        (column // COLUMNS_A_RULE).astype(np.uint32), (column % COLUMNS_A_RULE).astype(np.uint32), key,
+        site.astype(np.uint32), page.astype(np.uint32),
+    )  # fmt: skip
+
+
+def resolved(groups: DataFrame, hot: DataFrame, first: DataFrame, layout: Layout, recorded: int) -> DataFrame:
+    """The pairs of hot buckets. ``groups`` has of each page of a hot group its row and its group, ``hot`` of each page
+    in hot buckets its entries there."""
+    columns = ["group", "row", "sites", "unknown", "preference", "best", "hot", *evidence_columns(layout)]
+    joined = groups.select("group", "row").join(first, "row").join(hot, "row", "left").select(*columns)
+
+    def resolve(batches: Batches) -> Batches:
+        for batch in whole_groups(batches, ["group"]):
+            yield from _resolve(batch, layout, recorded)
+
+    return joined.repartition("group").sortWithinPartitions("group", "row").mapInArrow(resolve, PAIRS)
+
+
+def _resolve(batch: pa.RecordBatch, layout: Layout, recorded: int) -> Batches:
+    values = layout.values(batch)
+    sites, numbers = sites_of(batch)
+    order = np.lexsort((batch.column("best").to_numpy(), batch.column("preference").to_numpy())).astype(np.uint32)
     found = _native.resolve_hot(
-        arrays,
+        group_rules(batch, layout),
         np.ones(batch.num_rows, bool),
         order,
-        hot=hot,
+        hot_entries(batch, numbers),
         recorded=recorded,
         site_offsets=sites.offsets,
         sites=sites.values,
         rows=np.arange(batch.num_rows, dtype=np.uint32),
     )
     rows = batch.column("row").to_numpy()
-    for at, (a, b, score, compared, accepted, _, _, unscored) in enumerate(found):
+    for at, (a, b, score, compared, accepted, unscored) in enumerate(found):
         if len(a):
             yield pairs_batch(at, rows, (a, b, score), sites, values)
         yield counted(at, compared, accepted, unscored)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,14 +123,18 @@ def arrow_schema(session: SparkSession, declared: str) -> pa.Schema:
 
 
 def parts_of(source: Inputs) -> list[FileSource]:
-    """The files of a source as tasks take them: a long run of page files in pieces."""
+    """The files of a source as tasks take them, by names that hold in any directory; a long run of page files in
+    pieces."""
     parts: list[FileSource] = []
     for file in source.files:
         if isinstance(file, PageFiles):
-            starts = range(0, len(file.files), _FILES_A_TASK)
-            parts += [PageFiles(file.files[start : start + _FILES_A_TASK], file.base_url) for start in starts]
+            files = [replace(named, place=named.place.anywhere()) for named in file.files]
+            starts = range(0, len(files), _FILES_A_TASK)
+            parts += [PageFiles(files[start : start + _FILES_A_TASK], file.base_url) for start in starts]
         else:
-            parts.append(file)
+            part = copy(file)
+            part.place = file.place.anywhere()
+            parts.append(part)
     return parts
 
 

@@ -11,6 +11,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, Final
 
+from neardup.engines.spark.failures import first_line
 from neardup.errors import MissingExtra, UsageError
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def start(master: str | None = None, remote: str | None = None, options: dict[st
         session.range(1).count()
     except Exception as error:
         raise UsageError(
-            f"no Spark session could be had: {_first_line(error)}",
+            f"no Spark session could be had: {first_line(error)}",
             where=remote or master,
             hint="check the address, and that the cluster is up",
         ) from error
@@ -104,9 +105,4 @@ def start(master: str | None = None, remote: str | None = None, options: dict[st
 
 def _need_connect() -> None:
     if importlib.util.find_spec("grpc") is None:
-        raise MissingExtra("a remote session needs grpc beside PySpark", hint="pip install 'pyspark[connect]'")
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+        raise MissingExtra("a remote session needs grpc beside PySpark", hint="pip install 'neardup[spark]'")

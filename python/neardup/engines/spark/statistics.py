@@ -15,6 +15,7 @@ from neardup import _native
 from neardup.engines.first_pass import MOST_ADDRESSES, counted_things
 from neardup.engines.layout import Layout, computed
 from neardup.engines.packed import bytes_to_lists
+from neardup.engines.spark.identity import names_of
 from neardup.engines.spark.reading import Batches, arrow_schema, fitted
 from neardup.fingerprints import CollectionStatistics, Statistical, StatisticsRound, start_statistics
 
@@ -79,7 +80,12 @@ def _counted(lists: DataFrame, step: StatisticsRound, blocks: bool) -> Statistic
 
 
 def with_late_fingerprints(first: DataFrame, layout: Layout, statistics: CollectionStatistics) -> DataFrame:
-    """The first members with the fingerprints that waited for statistics, and without their tokens."""
+    """The first members with the fingerprints that waited for statistics, and without their tokens; those of earlier
+    runs have them already."""
+    late = names_of(layout.columns(late=True))
+    if set(late) & set(first.columns):
+        own = with_late_fingerprints(first.where("row >= 0").drop(*late), layout, statistics)
+        return own.unionByName(first.where("row < 0").select(*own.columns))
     names = [name for name in first.columns if name != "t"]
     kept = first.select(*names).schema
     declared = ", ".join([_ddl(kept), *layout.columns(late=True)])

@@ -8,14 +8,16 @@ checkpoint it is read column by column, and works the same in a session of Spark
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 import tempfile
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from neardup.errors import UsageError
-from neardup.sources.files import is_remote
+from neardup.errors import NeardupError, UsageError
+from neardup.sources.files import file_system, is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,6 +55,13 @@ class Working:
         if jvm is not None:
             path = jvm.org.apache.hadoop.fs.Path(self.folder)
             path.getFileSystem(self.session._jsparkSession.sessionState().newHadoopConf()).delete(path, True)
+            return
+        # A session of Spark Connect has no JVM at hand: with the credentials of this process, or not at all.
+        try:
+            system, inside = file_system(re.sub("^s3[an]:", "s3:", self.folder))
+            system.delete_dir(inside)
+        except (OSError, NeardupError) as error:
+            warnings.warn(f"the working folder {self.folder} could not be removed: {error}", stacklevel=2)
 
 
 def working_folder(session: SparkSession, parent: str | None) -> Working:

@@ -1,0 +1,75 @@
+"""What a run of the Spark engine gives: frames, while its working folder is there, or a result folder of parts."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+
+from neardup.engines.earlier import FILE, STATISTICS
+from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
+from neardup.engines.spark.working import Working
+from neardup.fingerprints import CollectionStatistics
+from neardup.graph.clusters import CLUSTERS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: The tables of a result.
+TABLES = ("pages.parquet", "pairs.parquet", "clusters.parquet")
+
+
+@dataclass
+class SparkOutcome:
+    """What a run found, as frames; they are there until ``close``.
+
+    ``pages``, ``pairs`` and ``clusters`` have the columns of the local engine's tables (and ``clusters`` the row of its
+    first page), ``report`` is what ``run.json`` says.
+    """
+
+    pages: DataFrame
+    pairs: DataFrame
+    clusters: DataFrame
+    report: dict[str, Any]
+    working: Working
+    #: Pairs with pages of earlier runs, where the run was against such.
+    against: DataFrame | None = None
+    #: What fingerprints that were kept were computed with, where the detector needs statistics.
+    statistics: CollectionStatistics | None = None
+
+    def to_arrow(self) -> dict[str, pa.Table]:
+        """The tables, brought here, as the local engine has them."""
+        schemas = {"pages": PAGES_OUT, "pairs": PAIRS_OUT, "clusters": CLUSTERS}
+        orders = {"pages": ["row"], "pairs": ["row_a", "row_b"], "clusters": ["row"]}
+        return {
+            name: getattr(self, name).orderBy(*orders[name]).toArrow().select(schema.names).cast(schema)
+            for name, schema in schemas.items()
+        }
+
+    def move_to(self, folder: Path) -> None:
+        """Moves the tables to a folder, each a folder of parts in order."""
+        for name in (*TABLES, "against.parquet", FILE):
+            if not self.working.has(name):
+                continue
+            made = Path(self.working.path(name))
+            for other in [*made.glob(".*.crc"), made / "_SUCCESS"]:
+                other.unlink(missing_ok=True)
+            shutil.move(made, folder / name)
+        if self.statistics is not None:
+            self.statistics.save(folder / STATISTICS)
+
+    def close(self) -> None:
+        """Removes the working folder and the tables in it."""
+        self.working.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
