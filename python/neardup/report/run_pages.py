@@ -166,4 +166,4 @@ def together(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """
     if not batches:
         raise UsageError("no pages were given")
-    return pa.concat_batches([batch.cast(PAGES) for batch in batches])
+    return pa.concat_batches([batch if batch.schema == PAGES else batch.cast(PAGES) for batch in batches])

@@ -113,7 +113,8 @@ def _differences(differences: list[int], findings: Findings) -> Html:
     rows = [
         (f"{low:.0f}" if width == 1 else f"{low:.0f}–{low + width - 1:.0f}", counted[low]) for low in sorted(counted)
     ]
-    of = f"{len(differences):,} of {findings.pairs:,} pairs, drawn at random; median {np.median(values):g}"
+    drawn = "all" if len(differences) == findings.pairs else f"{len(differences):,} of {findings.pairs:,}"
+    of = f"{drawn} pairs{'' if drawn == 'all' else ', drawn at random'}; median {np.median(values):g}"
     spec = {"kind": "histogram", "x": "term difference", "y": "pairs", "data": data}
     return plot(f"Term differences ({of})", spec, ["term difference", "pairs"], rows)
 
