@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from neardup import _native
 from neardup.errors import InputError
+from neardup.report import made
 from neardup.report import run_sections as sections
 from neardup.report.findings import Findings, ShownCluster, example_rows
 from neardup.report.frame import Content, Html, HtmlPage, element, html, paragraph
@@ -135,7 +136,7 @@ def run_page(findings: Findings, report: dict[str, Any], fetch: Fetch) -> HtmlPa
     page.add("sites", "By site", sections.by_site(findings))
     page.add("certificate", "Certificate", sections.certificate(report))
     page.add("read", "What was read", sections.what_was_read(report))
-    page.add("stages", "Time and memory", sections.stages(report))
+    page.add("stages", "Time and memory", made.stages(report))
     page.add("settings", "Settings, and how to repeat the run", sections.settings(report), repeat(report))
     return page
 
