@@ -241,6 +241,15 @@ def test_plots_are_drawn_and_nothing_else_happens(browser: Any, folder: Path, sc
 
 
 @needs_chromium
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault(browser: Any, folder: Path, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page = opened(browser, folder, [], color_scheme=scheme)
+    faults = axe.Axe().run(page).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
+
+
+@needs_chromium
 def test_hostile_pages_do_nothing(browser: Any, hostile: Path) -> None:
     said: list[str] = []
     checked(text_of(hostile))

@@ -5,8 +5,11 @@ import { typing } from "./keys.js";
 // Browsers draw nothing beyond some 17 million pixels. A list that would be taller is as tall as this, and the rows are
 // moved: by nothing while one scrolls a little, and after a jump so that the place in the scroll bar is that in the list.
 const TALLEST = 15_000_000;
-// Blocks that are kept on either side of those in view.
+// Windows' heights of rows that are fetched before they come into view, blocks that are kept beyond those, and rows that
+// are put into the page in one frame.
+const AHEAD = 2;
 const KEPT = 4;
+const SLICE = 10;
 
 export function list() {
   const box = document.getElementById("rows");
@@ -63,8 +66,15 @@ export function list() {
       const answer = await get(`${source}${source.endsWith("?") ? "" : "&"}start=${index * size}`);
       const text = await answer.text();
       if (asked !== source) return;
-      block.innerHTML = text; // our own server's markup, escaped there; no script in it could run
+      const parsed = document.createElement("template");
+      parsed.innerHTML = text; // our own server's markup, escaped there; no script in it could run
+      const rows = [...parsed.content.querySelectorAll("li")];
       block.className = "";
+      // A few rows a frame, so that none is late; all at once where they are waited for.
+      while (rows.length && asked === source && blocks.get(index) === block) {
+        block.append(...rows.splice(0, near(block) ? rows.length : SLICE));
+        if (rows.length) await new Promise(requestAnimationFrame);
+      }
     } catch {
       if (blocks.get(index) === block) blocks.delete(index);
       block.remove();
@@ -77,8 +87,9 @@ export function list() {
     if (!height) return;
     const at = top();
     settle(at);
-    const first = Math.max(0, Math.floor((at + moved - innerHeight) / height / size));
-    const last = Math.min(Math.ceil((at + moved + 2 * innerHeight) / height / size), Math.ceil(total / size) - 1);
+    const first = Math.max(0, Math.floor((at + moved - AHEAD * innerHeight) / height / size));
+    const below = Math.floor((at + moved + (1 + AHEAD) * innerHeight) / height / size);
+    const last = Math.min(below, Math.ceil(total / size) - 1);
     for (let index = first; index <= last; index += 1) if (!blocks.has(index)) fill(index);
     for (const [index, block] of blocks) {
       if (index < first - KEPT || index > last + KEPT) {
@@ -91,6 +102,11 @@ export function list() {
   function soon() {
     if (!waiting) requestAnimationFrame(look);
     waiting = true;
+  }
+
+  function near(block) {
+    const { top: above } = block.getBoundingClientRect();
+    return above < innerHeight && above > -innerHeight - size * height;
   }
 
   function row(number) {
