@@ -280,7 +280,7 @@ def test_the_verbs_from_a_run_to_the_tables_of_the_paper(
     call("signals", "--pages", pages, "--pairs", out, "--signals", "F", "--out", signals, "--quiet")
     call("train", "--signals", signals, "--labels", out, "--groups", "F", "--learner", "tree", "--seeds", "0",
          "--out", model)  # fmt: skip
-    assert json.loads(model.read_text())["learner"] == "tree"
+    assert json.loads(model.read_text())["kind"] == "tree"
 
 
 def test_reasons_are_the_words_of_the_generated_labels() -> None:

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 
 from neardup import Settings, dedup
+from neardup.errors import InputError
 from neardup.evaluation.certify import Certifier
 from neardup.report.findings import FEWEST_PAIRS
+from neardup.report.run_pages import fetch_pages
 from neardup.report.run_report import command_line, write_report
 from neardup.testing import Web
 
@@ -156,6 +158,17 @@ def test_an_input_that_is_gone_is_no_failure(small_web: Web, tmp_path: Path) -> 
     (tmp_path / "pages.jsonl").unlink()
     write_report(tmp_path / "out")
     assert "<del>" not in text_of(tmp_path / "out")
+
+
+def test_inputs_named_from_another_folder_are_asked_for_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.jsonl").write_text(json.dumps({"text": "some words of a page"}) + "\n")
+    dedup("p.jsonl", "out")
+    assert fetch_pages(tmp_path / "out", [0]).num_rows == 1
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match=r"p\.jsonl.*folder it was started in"):
+        fetch_pages(tmp_path / "out", [0])
 
 
 @pytest.mark.parametrize("texts", [["one page only, with some words in it"], [""], ["a b c d e f g h i"] * 3])
