@@ -6,7 +6,7 @@ The tables of the large run are made, not found: clusters with sizes of a heavy 
 Alg. C gives them. Every view is asked for twice, in one process, without a network, after what ``neardup ui`` reads
 ahead at its start; the first time includes what is read for it. Told are milliseconds of processor time and of the
 clock; only on an idle machine are the latter worth anything. That the first view says the right number of clusters is
-checked.
+checked. Where a Chromium is installed, the list of the large run is then scrolled in it (``benchmarks.scrolling``).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ import httpx
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.places import RECORD
+from benchmarks.record import machine
+from benchmarks.scrolling import scrolling, show
 from neardup import _native, dedup, find_duplicates
 from neardup.engines import PAGES_OUT, PAIRS_OUT
 from neardup.graph import clusters_table, remove
@@ -139,11 +143,25 @@ class Asked:
         return asyncio.run(ask())
 
 
+def scroll(folder: Path, record: bool) -> None:
+    """Scrolls through a run's list in a browser, prints what that took, and records it if asked to."""
+    told = scrolling(folder)
+    show(told)
+    if record:
+        about = {"date": date.today().isoformat(), "machine": machine()}
+        write_json(about | told, RECORD / f"{about['date']}-scrolling.json")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pages", type=int, default=1_000_000)
     parser.add_argument("--run", type=Path, help="only measure this run")
+    parser.add_argument("--scroll", type=Path, metavar="RUN", help="only scroll through this run")
+    parser.add_argument("--record", action="store_true", help="leave a dated record of the scrolling")
     given = parser.parse_args()
+    if given.scroll:
+        scroll(given.scroll, given.record)
+        return
     if given.run:
         measure(given.run, texts=given.run.name == "demo")
         return
@@ -157,6 +175,7 @@ def main() -> None:
             print(f"\n{title}", flush=True)
             # A process each: nothing of the one is left in the other's memory.
             subprocess.run([sys.executable, "-m", "benchmarks.application", "--run", run], check=True)
+        scroll(folder / "large", given.record)
 
 
 if __name__ == "__main__":

@@ -234,6 +234,7 @@ STUDY_REPORT: Final = {
     "ignored": "Records that are no pages, by kind.",
     "warnings": "What you should know beside the numbers.",
     "stages": "Seconds and peak memory of each stage.",
+    "command": "The command line, where there was one.",
 }
 
 SETTINGS: Final = {

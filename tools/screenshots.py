@@ -66,8 +66,10 @@ def shot(
     for image in images:
         whole.paste(image, (0, top))
         top += image.height
-    # Few colours are in such pictures: a palette makes them a third of the size.
-    whole.quantize(64, dither=Image.Dither.NONE).save(IMAGES / name, optimize=True)
+    # Few colours are in such pictures: a palette makes them a third of the size. Rare ones, of a word or a button,
+    # count as much as others.
+    palette = whole.quantize(128, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    palette.save(IMAGES / name, optimize=True)
     print(f"{name}: {(IMAGES / name).stat().st_size:,} bytes")
 
 

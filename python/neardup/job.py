@@ -350,7 +350,7 @@ def write_outcome(
     from neardup.report.findings import Findings, passing
     from neardup.report.run_pages import texts_from
     from neardup.report.run_report import FILE as REPORT_FILE
-    from neardup.report.run_report import run_page
+    from neardup.report.run_report import SMALL_INPUT, run_page
 
     watch = Stopwatch(progress)
     findings = Findings(outcome.clusters, outcome.report["counts"]["pages"])
@@ -371,7 +371,8 @@ def write_outcome(
             outcome.report["written"] = [str(path.relative_to(folder)) for path in written]
     with watch.stage("report"):
         told = outcome.report | {"stages": outcome.report["stages"] + stages(watch.stages)}
-        texts_of = partial(texts_from, source, patient=False)
+        patient = told["bytes"] <= SMALL_INPUT and "-" not in told["input"]["paths"]
+        texts_of = partial(texts_from, source, patient=patient)
         run_page(findings, told, texts_of).write(folder / REPORT_FILE)
     outcome.report["stages"] += stages(watch.stages)
     outcome.report["peak_memory"] = max((stage["peak_memory"] or 0 for stage in outcome.report["stages"]), default=0)

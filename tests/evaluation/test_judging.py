@@ -161,7 +161,19 @@ def test_agreement_by_class_as_huffman_tells_it() -> None:
     told = agreement(said, {0: "c", 1: "c", 2: "i", 3: "i"}, ["c", "i"])
     assert told["full"] == {"pairs": 3, "agree": 2, "share": 0.6667}
     assert [(row["label"], row["pairs"], row["share"]) for row in told["by class"]] == [("c", 2, 0.5), ("i", 1, 1.0)]
-    assert told["cohen"][0]["pairs"] == 3
+    (two,) = told["cohen"]
+    assert (two["pairs"], two["agree"], two["kappa"]) == (3, 2, 0.4)
+    # With two labels either against the other is the same thing; the pairs are those that either gave it to.
+    assert [(row["label"], row["pairs"], row["agree"], row["kappa"]) for row in two["by class"]] == [
+        ("c", 2, 1, 0.4),
+        ("i", 2, 1, 0.4),
+    ]
+    said = {at: [("a", one), ("b", other)] for at, (one, other) in enumerate(zip("ccciiuu", "cciiicu", strict=True))}
+    (two,) = agreement(said, {}, ["c", "i", "u"])["cohen"]
+    for row in two["by class"]:
+        first, second = ([given[side][1] == row["label"] for given in said.values()] for side in (0, 1))
+        assert row["kappa"] == round(cohen([str(x) for x in first], [str(x) for x in second]), 4)
+        assert row["pairs"] == sum(a or b for a, b in zip(first, second, strict=True))
 
 
 def test_nothing_that_was_said_is_lost_or_changed(tmp_path: Path) -> None:
@@ -264,6 +276,11 @@ def test_the_verbs_from_a_run_to_the_tables_of_the_paper(
     quality = call("evaluate", "pairs", "--pages", pages, "--pairs", out, "-d", "broder", "-o", tmp_path / "quality",
                    "--resamples", "10")  # fmt: skip
     assert "60 judged pairs" in quality.stdout
+    signals, model = tmp_path / "signals.parquet", tmp_path / "model.json"
+    call("signals", "--pages", pages, "--pairs", out, "--signals", "F", "--out", signals, "--quiet")
+    call("train", "--signals", signals, "--labels", out, "--groups", "F", "--learner", "tree", "--seeds", "0",
+         "--out", model)  # fmt: skip
+    assert json.loads(model.read_text())["kind"] == "tree"
 
 
 def test_reasons_are_the_words_of_the_generated_labels() -> None:

@@ -24,6 +24,17 @@ def call(*args: str | Path) -> Result:
     return result
 
 
+def reported(folder: Path, command: str) -> str:
+    """The report that every evaluation leaves: one small file that loads nothing, and says how to repeat it."""
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert len(page.encode()) < 3_000_000
+    assert "default-src 'none'" in page
+    assert 'id="stages"' in page
+    assert f"<pre><code>neardup {command}" in page
+    assert json.loads((folder / "run.json").read_text())["command"].startswith(f"neardup {command}")
+    return page
+
+
 @pytest.fixture(scope="module")
 def pages(small_web: Web, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("pages") / "pages.jsonl"
@@ -66,8 +77,18 @@ def test_graph_tells_laws_and_labels(pages: Path, tmp_path: Path) -> None:
     assert "Power laws" in printed
     told = json.loads(call("evaluate", "graph", tmp_path / "out", "--resamples", "0", "--json").stdout)
     assert told["edges"] == pq.read_table(tmp_path / "out" / "pairs.parquet").num_rows
+    # An earlier one is replaced, in the run's own folder only.
+    report = reported(tmp_path / "out" / "graph", "evaluate graph")
+    assert json.loads((tmp_path / "out" / "graph" / "run.json").read_text()) == told
+    assert f"{told['edges']:,} pairs</h1>" in report
+    assert report.count("data-plot=") == 5, "labels, degrees, sizes, and two of the stages"
+    call("evaluate", "graph", tmp_path / "out", "--out", tmp_path / "graph", "--resamples", "3")
+    assert "exponent" in reported(tmp_path / "graph", "evaluate graph")
+    with pytest.raises(OutputError, match="exists already"):
+        call("evaluate", "graph", tmp_path / "out", "--out", tmp_path / "graph")
     call("dedup", pages, "--out", tmp_path / "none", "--detector", "exact")
     assert "no edge" in call("evaluate", "graph", tmp_path / "none").stdout
+    assert "no edge" in reported(tmp_path / "none" / "graph", "evaluate graph")
 
 
 def test_the_oracle_writes_its_pairs(pages: Path, tmp_path: Path) -> None:
@@ -77,6 +98,7 @@ def test_the_oracle_writes_its_pairs(pages: Path, tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "exact" / "pairs.parquet")
     assert table.num_rows == report["pairs"] > 0
     assert min(table["similarity"].to_pylist()) >= 0.8
+    assert f"{report['pairs']:,} pairs of" in reported(tmp_path / "exact", "evaluate oracle")
     with pytest.raises(OutputError, match="exists already"):
         call("evaluate", "oracle", pages, "--out", tmp_path / "exact")
 
@@ -89,12 +111,14 @@ def test_pairs_and_curves_are_printed_and_written(pages: Path, tmp_path: Path) -
     assert {"scores.parquet", "pairs.parquet", "roc.svg", "run.json"} <= {
         p.name for p in (tmp_path / "pairs").iterdir()
     }
+    assert "1 detectors on 3 judged pairs" in reported(tmp_path / "pairs", "evaluate pairs --pages")
     corpus = tmp_path / "versions.jsonl"
     text = "one two three four five six seven eight nine ten "
     rows = [{"id": str(at), "doc": f"d{at // 2}", "text": text * 3 + f"end {at // 2}"} for at in range(6)]
     corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
     told = call("evaluate", "curves", corpus, "--out", tmp_path / "curves", "-m", "broder", "-m", "exact")
     assert "6 revisions of 3 articles, 5 pairs compared" in told.stdout
+    assert "Methods and their cost" in reported(tmp_path / "curves", "evaluate curves")
 
 
 def test_missing_plots_are_told_before_the_work(pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 
 from neardup import Settings, dedup
+from neardup.errors import InputError
 from neardup.evaluation.certify import Certifier
+from neardup.report.findings import FEWEST_PAIRS
+from neardup.report.run_pages import fetch_pages
 from neardup.report.run_report import command_line, write_report
 from neardup.testing import Web
 
@@ -118,14 +121,35 @@ def test_the_same_bytes_with_any_number_of_threads_and_from_the_folder(
     assert untimed(text_of(folder)) == before
 
 
-def test_inputs_without_offsets_show_texts_only_to_the_patient(small_web: Web, tmp_path: Path) -> None:
+def test_inputs_without_offsets_show_texts_if_they_are_small_or_to_the_patient(
+    small_web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = "".join(json.dumps({"id": p.id, "url": p.url, "html": p.html}) + "\n" for p in small_web.pages)
     (tmp_path / "pages.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    dedup(tmp_path / "pages.jsonl.gz", tmp_path / "small")
+    monkeypatch.setattr("neardup.report.run_report.SMALL_INPUT", 1000)
     dedup(tmp_path / "pages.jsonl.gz", tmp_path / "out")
     assert "<del>" not in text_of(tmp_path / "out")
+    assert "reads the whole input once more" in text_of(tmp_path / "out")
     write_report(tmp_path / "out")
     assert "<del>" in text_of(tmp_path / "out")
+    assert untimed(text_of(tmp_path / "small")) == untimed(text_of(tmp_path / "out"))
+    assert "reads the whole input once more" not in text_of(tmp_path / "out")
     checked(text_of(tmp_path / "out"))
+
+
+def test_it_says_how_many_pairs_were_compared_term_by_term(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = json.loads((folder / "run.json").read_text())["counts"]["pairs"]
+    told = re.search(r"Term differences \(([\d,]+) of ([\d,]+) pairs, drawn at random; median \d", text_of(folder))
+    assert told is not None
+    looked_at, of = (int(number.replace(",", "")) for number in told.groups())
+    assert of == pairs > looked_at >= FEWEST_PAIRS
+    # Pages may be long: what is looked at is bounded, and said.
+    monkeypatch.setattr("neardup.report.run_report._MOST_WORK", 1)
+    write_report(folder)
+    assert f"Term differences (1 of {pairs:,} pairs" in text_of(folder)
+    monkeypatch.undo()
+    write_report(folder)
 
 
 def test_an_input_that_is_gone_is_no_failure(small_web: Web, tmp_path: Path) -> None:
@@ -134,6 +158,17 @@ def test_an_input_that_is_gone_is_no_failure(small_web: Web, tmp_path: Path) -> 
     (tmp_path / "pages.jsonl").unlink()
     write_report(tmp_path / "out")
     assert "<del>" not in text_of(tmp_path / "out")
+
+
+def test_inputs_named_from_another_folder_are_asked_for_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.jsonl").write_text(json.dumps({"text": "some words of a page"}) + "\n")
+    dedup("p.jsonl", "out")
+    assert fetch_pages(tmp_path / "out", [0]).num_rows == 1
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match=r"p\.jsonl.*folder it was started in"):
+        fetch_pages(tmp_path / "out", [0])
 
 
 @pytest.mark.parametrize("texts", [["one page only, with some words in it"], [""], ["a b c d e f g h i"] * 3])
@@ -216,6 +251,15 @@ def test_plots_are_drawn_and_nothing_else_happens(browser: Any, folder: Path, sc
     page.keyboard.press("Enter")
     assert page.locator("details[open] table").count() == 1
     assert said == []
+
+
+@needs_chromium
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault(browser: Any, folder: Path, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page = opened(browser, folder, [], color_scheme=scheme)
+    faults = axe.Axe().run(page).response["violations"]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == []
 
 
 @needs_chromium

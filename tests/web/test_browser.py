@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from neardup import open_result
+from neardup import open_result, web
 from neardup.evaluation.judging import Judging
 from neardup.graph.cut import cut
 from neardup.revision import shape_of
@@ -238,13 +238,60 @@ def test_search_filters_and_keys(watched: Watched, run_folder: Path) -> None:
     watched.check()
 
 
+def test_a_list_taller_than_browsers_draw_is_scrolled_to_its_end(watched: Watched, run_folder: Path) -> None:
+    page = watched.page
+    script = (Path(web.__file__).parent / "static" / "list.js").read_text(encoding="utf-8")
+    short = script.replace("TALLEST = 15_000_000", "TALLEST = 1_500")
+    assert short != script
+    # As if browsers drew no more than so many pixels.
+    page.route("**/list.js", lambda route: route.fulfill(body=short, content_type="text/javascript"))
+    watched.open("/clusters")
+    total = int(page.locator("#rows").get_attribute("data-total"))
+    height = page.locator("#rows li.row").first.bounding_box()["height"]
+    assert total * height > 1_500 == page.locator("#rows").bounding_box()["height"]
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    last = page.locator(f'#rows li.row[aria-posinset="{total}"]')
+    last.wait_for()
+    box = last.bounding_box()
+    assert box["y"] + box["height"] == pytest.approx(page.locator("#rows").bounding_box()["y"] + 1_500, abs=1)
+    # Nothing hangs over the end, or the page would have grown.
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight - scrollY") <= 1
+    page.keyboard.press("j")
+    seen = int(page.evaluate("document.activeElement.closest('li.row').getAttribute('aria-posinset')"))
+    assert 1 < seen <= total, "keys go on from what is in view"
+    page.evaluate("scrollTo(0, 0)")
+    first = page.locator('#rows li.row[aria-posinset="1"]')
+    first.wait_for()
+    assert first.bounding_box()["y"] == pytest.approx(page.locator("#rows").bounding_box()["y"], abs=1)
+    watched.check()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_no_fault(browser: Any, server: str, run_folder: Path, scheme: Any, width: int) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    watched = Watched(browser, server, color_scheme=scheme, viewport={"width": width, "height": 800})
+    for path in views(run_folder):
+        page = watched.open(path)
+        faults = axe.Axe().run(page).response["violations"]
+        assert [(fault["id"], fault["nodes"][0]["html"]) for fault in faults] == [], path
+    watched.check()
+    watched.context.close()
+
+
+def views(run_folder: Path) -> list[str]:
+    """The address of every kind of view."""
+    first = int(np.flatnonzero(np.array(open_result(run_folder).pages["reason"].to_pylist()) == "chosen")[0])
+    return [
+        "/", "/clusters", f"/cluster/{first}", f"/pair/{first}/{first + 1}", f"/page/{first}", "/judge", "/judge/ann/2",
+        "/adjudicate?name=eve", "/agreement",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_no_view_is_wider_than_the_screen(browser: Any, server: str, run_folder: Path, scheme: Any, width: int) -> None:
     watched = Watched(browser, server, color_scheme=scheme, viewport={"width": width, "height": 800})
-    first = int(np.flatnonzero(np.array(open_result(run_folder).pages["reason"].to_pylist()) == "chosen")[0])
-    for path in ("/", "/clusters", f"/cluster/{first}", f"/pair/{first}/{first + 1}", f"/page/{first}", "/judge",
-                 "/judge/ann/2", "/adjudicate?name=eve", "/agreement"):  # fmt: skip
+    for path in views(run_folder):
         page = watched.open(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
     watched.check()

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from neardup.cli.options import (
+    as_typed,
     fields_of,
     input_options,
     label_options,
@@ -81,7 +82,7 @@ def pairs(pages: tuple[str, ...], pairs: str, judges: tuple[str, ...], **options
         resamples=options["resamples"],
         seed=options["seed"],
     )
-    write_evaluation(found, options["out"], overwrite=options["overwrite"])
+    write_evaluation(found, options["out"], overwrite=options["overwrite"], command=as_typed())
     if options["as_json"]:
         print_json(found.report)
     elif not options["quiet"]:
@@ -121,7 +122,7 @@ def curves(corpus: tuple[str, ...], methods: tuple[str, ...], **options: Any) ->
         settings=Settings(threads=options["threads"]),
         progress=display(options["quiet"] or options["as_json"]),
     )
-    write_curves(found, options["out"], overwrite=options["overwrite"])
+    write_curves(found, options["out"], overwrite=options["overwrite"], command=as_typed())
     if options["as_json"]:
         print_json(found.report)
     elif not options["quiet"]:
@@ -134,8 +135,13 @@ def curves(corpus: tuple[str, ...], methods: tuple[str, ...], **options: Any) ->
     "--resamples", type=click.IntRange(min=0), default=100, show_default=True,
     help="Collections drawn to judge the fit of a power law.",
 )  # fmt: skip
+@click.option(
+    "--out", "-o", metavar="FOLDER",
+    help="Where run.json and report.html go.  [default: graph, in the result folder; an earlier one is replaced]",
+)  # fmt: skip
+@click.option("--overwrite", is_flag=True, help="Replace an earlier result of the same name.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, with all distributions.")
-def graph(folder: str, resamples: int, as_json: bool) -> None:
+def graph(folder: str, resamples: int, out: str | None, overwrite: bool, as_json: bool) -> None:
     """Tell the graph of a result folder: nodes, edges, labels, degrees and cluster sizes with fitted power laws.
 
     \b
@@ -143,16 +149,14 @@ def graph(folder: str, resamples: int, as_json: bool) -> None:
     """
     from neardup.cli.laboratory import print_graph
     from neardup.cli.summary import print_json
-    from neardup.graph.statistics import graph_statistics
-    from neardup.results import open_result
+    from neardup.evaluation.graph import evaluate_graph, write_graph
 
-    result = open_result(folder)
-    told = graph_statistics(result.pairs, result.clusters.column("size").to_numpy(), resamples=resamples)
-    told["all_pairs_held"] = result.report["pairs"]["held"] == "all"
+    told = evaluate_graph(folder, resamples=resamples, command=as_typed())
+    written = write_graph(told, folder, out, overwrite=overwrite)
     if as_json:
         print_json(told)
     else:
-        print_graph(told)
+        print_graph(told, str(written))
 
 
 @command.command(short_help="All pairs at or above a threshold, exactly.")
@@ -191,6 +195,7 @@ def oracle(inputs: tuple[str, ...], k: int, threshold: float, measure: Any, **op
         settings=Settings(reading=reading_of(options), threads=options["threads"]),
         overwrite=options["overwrite"],
         progress=display(options["quiet"] or options["as_json"]),
+        command=as_typed(),
     )
     if options["as_json"]:
         print_json(report)

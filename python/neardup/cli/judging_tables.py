@@ -69,6 +69,9 @@ def _agreement(console: Any, told: dict[str, Any]) -> None:
     for row in told["cohen"]:
         name = Text(printable(f"{row['judges']} (Cohen)"))
         table.add_row(f"{row['pairs']:,}", _percent(row["share"]), _number(row["kappa"]), name)
+        for one in row["by class"]:
+            label = f"  {one['label']} by either (Cohen)"
+            table.add_row(f"{one['pairs']:,}", _percent(one["share"]), _number(one["kappa"]), label)
     console.print(table)
 
 

@@ -75,12 +75,17 @@ def print_curves(report: dict[str, Any], out: str) -> None:
     _where(out)
 
 
-def print_graph(told: dict[str, Any]) -> None:
+def print_graph(told: dict[str, Any], out: str) -> None:
     """The similarity graph in a few lines."""
+    if told["edges"]:
+        _print_edges(told)
+    else:
+        page().print("The run accepted no pair: its graph has no edge.")
+    _where(out)
+
+
+def _print_edges(told: dict[str, Any]) -> None:
     console = page()
-    if not told["edges"]:
-        console.print("The run accepted no pair: its graph has no edge.")
-        return
     console.print(
         f"{told['nodes']:,} pages with a near-duplicate, {told['edges']:,} pairs, average degree "
         f"{told['average_degree']:.1f}; {told['high_degree_share']:.1%} of degree 100 or more; "
@@ -118,4 +123,4 @@ def _number(value: float | None, digits: int = 2) -> str:
 
 
 def _where(out: str) -> None:
-    click.echo(f"\nResult  {printable(out)}/")
+    click.echo(f"\nResult  {printable(out)}/  (report.html to look at; run.json)")

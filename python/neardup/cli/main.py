@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 import click
 
+from neardup.cli.options import WORDS
 from neardup.errors import NeardupError, UsageError
 from neardup.version import VERSION
 
@@ -54,6 +55,11 @@ class Verbs(click.Group):
             if not near:
                 raise
             raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", context) from None
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        # For what says how it was made; the words are used up in parsing.
+        context.meta[WORDS] = list(args)
+        return super().parse_args(context, args)
 
     def invoke(self, context: click.Context) -> Any:
         try:

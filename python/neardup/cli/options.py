@@ -12,6 +12,17 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = ("warc", "jsonl", "parquet", "csv", "tsv", "page")
 
 
+#: Where the words of the command line are kept in click's context.
+WORDS = "neardup.words"
+
+
+def as_typed() -> str:
+    """The command line that is being run, for results that say how they were made."""
+    import shlex
+
+    return shlex.join(["neardup", *click.get_current_context().meta.get(WORDS, ())])
+
+
 def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Several options as one decorator."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import bytes_of, fields_of, input_options, reading_of, reading_options
+from neardup.cli.options import as_typed, bytes_of, fields_of, input_options, reading_of, reading_options
 
 
 class WithComparison(click.Command):
@@ -129,6 +129,7 @@ def command(inputs: tuple[str, ...], out: str, quiet: bool, as_json: bool, **opt
         format=options["format_"],
         overwrite=options["overwrite"],
         progress=display(quiet or as_json),
+        command=as_typed(),
     )
     if as_json:
         print_json(made.report)

@@ -87,11 +87,14 @@ def agreement(
         "full": _share(len(unanimous), len(several)),
         "fleiss": _rounded(fleiss(table)),
         "by class": by_class,
-        "cohen": _pairwise(said),
+        "cohen": _pairwise(said, labels),
     }
 
 
-def _pairwise(said: Mapping[int, Sequence[tuple[str, str]]]) -> list[dict[str, Any]]:
+def _pairwise(said: Mapping[int, Sequence[tuple[str, str]]], labels: Sequence[str]) -> list[dict[str, Any]]:
+    """Every two judges; and label by label, that one against all others: the pairs to which either gave it, the share
+    of them to which both did.
+    """
     judges = sorted({judge for given in said.values() for judge, _ in given})
     rows = []
     for first, second in combinations(judges, 2):
@@ -99,10 +102,17 @@ def _pairwise(said: Mapping[int, Sequence[tuple[str, str]]]) -> list[dict[str, A
         if both:
             ours, theirs = [one[first] for one in both], [one[second] for one in both]
             agreed = sum(a == b for a, b in zip(ours, theirs, strict=True))
-            rows.append(
-                {"judges": f"{first}, {second}"} | _share(agreed, len(both)) | {"kappa": _rounded(cohen(ours, theirs))}
-            )
+            told = _share(agreed, len(both)) | {"kappa": _rounded(cohen(ours, theirs))}
+            by_class = [_of_class(label, ours, theirs) for label in labels]
+            rows.append({"judges": f"{first}, {second}"} | told | {"by class": by_class})
     return rows
+
+
+def _of_class(label: str, ours: Sequence[str], theirs: Sequence[str]) -> dict[str, Any]:
+    first, second = ([str(one == label) for one in given] for given in (ours, theirs))
+    given = [(a == label, b == label) for a, b in zip(ours, theirs, strict=True)]
+    told = _share(sum(a and b for a, b in given), sum(a or b for a, b in given))
+    return {"label": label} | told | {"kappa": _rounded(cohen(first, second))}
 
 
 def against_final(

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,8 +30,10 @@ from neardup.engines import Progress, Settings, Silent, run
 from neardup.engines.collect import Collection
 from neardup.engines.fingerprinting import Given, at_once, beyond_tokens, fingerprint_columns
 from neardup.engines.first_pass import prepare
+from neardup.engines.local import stages
 from neardup.engines.matching import match
 from neardup.engines.parts import TOKENS, Part, Tally
+from neardup.engines.stopwatch import Stopwatch
 from neardup.engines.store import PartStore
 from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.evaluation.pages import curves_page
@@ -121,14 +123,17 @@ def evaluate_curves(
     """
     settings, progress = settings or Settings(), progress or Silent()
     chosen = [parse(method) for method in methods] if methods else [kind() for kind in detectors().values()]
-    corpus = _Corpus.read(source, settings, progress)
+    watch = Stopwatch(Silent())
+    with watch.stage("reading and reference similarities"):
+        corpus = _Corpus.read(source, settings, progress)
     done = []
-    for detector in chosen:
-        progress.begin(str(detector))
-        try:
-            done.append(corpus.method(detector))
-        finally:
-            progress.end()
+    with watch.stage("methods"):
+        for detector in chosen:
+            progress.begin(str(detector))
+            try:
+                done.append(corpus.method(detector))
+            finally:
+                progress.end()
     report = {
         "what": "curves over a revision corpus",
         "format": _native.FORMAT_VERSION,
@@ -139,6 +144,8 @@ def evaluate_curves(
         "skipped": len(corpus.collection.tally.skipped),
         "similarity": {name: _histogram(values) for name, values in corpus.similarity.items()},
         "methods": [_told(method, corpus.collection.count) for method in done],
+        "settings": {"methods": [str(detector) for detector in chosen], "reading": asdict(settings.reading)},
+        "stages": stages(watch.stages),
     }
     return Curves(corpus.pairs, corpus.similarity, done, report)
 
@@ -269,9 +276,14 @@ class _Clock:
         self.shown.end()
 
 
-def write_curves(found: Curves, out: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-    """Writes tables and plots into a folder that appears whole or not at all."""
+def write_curves(
+    found: Curves, out: str | os.PathLike[str], *, overwrite: bool = False, command: str | None = None
+) -> Path:
+    """Writes tables and plots into a folder that appears whole or not at all. ``command`` is told as what does it
+    again.
+    """
     require_plots()
+    report = found.report | {"command": command}
     with new_folder(Path(out), overwrite) as folder:
         write_table(found.curves_table(), folder / "curves.parquet")
         write_table(found.pairs_table(), folder / "pairs.parquet")
@@ -279,8 +291,8 @@ def write_curves(found: Curves, out: str | os.PathLike[str], *, overwrite: bool 
         drawn = plots(found)
         for name, plot in drawn.items():
             draw_plot(plot, folder / f"{name}.svg")
-        curves_page(found.report, drawn).write(folder / "report.html")
-        write_json(found.report, folder / "run.json")
+        curves_page(report, drawn).write(folder / "report.html")
+        write_json(report, folder / "run.json")
     return Path(out)
 
 

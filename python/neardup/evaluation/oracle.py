@@ -8,7 +8,7 @@ Cost: 8 bytes a shingle of every page in memory, a sort of all of them, and what
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -20,6 +20,8 @@ from neardup import _native
 from neardup.detectors import Exact
 from neardup.engines import Progress, Settings, Silent
 from neardup.engines.collect import Collection, collect
+from neardup.engines.local import stages
+from neardup.engines.stopwatch import Stopwatch
 from neardup.engines.workers import in_order
 from neardup.errors import NeardupError, UsageError
 from neardup.evaluation.pages import exact_page
@@ -117,16 +119,19 @@ def write_exact_pairs(
     settings: Settings | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
+    command: str | None = None,
 ) -> dict[str, Any]:
-    """Joins the pages of files and writes the pairs into a folder; gives back what its ``run.json`` says."""
-    shown = progress or Silent()
+    """Joins the pages of files and writes the pairs into a folder; gives back what its ``run.json`` says.
+
+    ``command`` is told as what does it again.
+    """
+    shown, settings = progress or Silent(), settings or Settings()
+    watch = Stopwatch(shown)
     with new_folder(Path(out), overwrite) as folder, pages.source() as source:
-        shown.begin("reading", source.nbytes())
-        collection = tokens_of(source, settings, shown)
-        shown.end()
-        shown.begin("joining")
-        found = exact_pairs(collection, k=k, threshold=threshold, measure=measure, settings=settings)
-        shown.end()
+        with watch.stage("reading", source.nbytes()):
+            collection = tokens_of(source, settings, shown)
+        with watch.stage("joining"):
+            found = exact_pairs(collection, k=k, threshold=threshold, measure=measure, settings=settings)
         report = {
             "what": "exact pairs",
             "format": _native.FORMAT_VERSION,
@@ -136,6 +141,9 @@ def write_exact_pairs(
             "threshold": threshold,
             "pages": len(found.identity),
             "pairs": len(found.a),
+            "settings": {"measure": measure, "k": k, "threshold": threshold, "reading": asdict(settings.reading)},
+            "command": command,
+            "stages": stages(watch.stages),
         }
         write_table(found.table(), folder / "pairs.parquet")
         exact_page(report, found.table()).write(folder / "report.html")

@@ -9,6 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.evaluation.plots import Plot
+from neardup.graph.power_law import PowerLaw
+from neardup.graph.statistics import HIGH_DEGREE
 from neardup.report.frame import (
     Content,
     Html,
@@ -22,8 +24,11 @@ from neardup.report.frame import (
     plot,
     plots,
     table,
+    warning,
 )
 from neardup.report.frame import records as rows_of
+from neardup.report.made import add_how_it_was_made
+from neardup.report.run_sections import law_words, points
 from neardup.version import VERSION
 
 #: Points of a line that the table behind it lists.
@@ -105,6 +110,7 @@ def pairs_page(report: dict[str, Any], drawn: Mapping[str, Plot]) -> HtmlPage:
             near,
             tested,
         )
+    add_how_it_was_made(page, report)
     return page
 
 
@@ -124,6 +130,7 @@ def curves_page(report: dict[str, Any], drawn: Mapping[str, Plot]) -> HtmlPage:
     page = HtmlPage(title, f"{report['pairs']:,} pairs compared", _footer())
     page.add("curves", "Precision and recall over similarity", plots(*(figure(one) for one in drawn.values())))
     page.add("methods", "Methods and their cost", rows_of(report["methods"]))
+    add_how_it_was_made(page, report)
     return page
 
 
@@ -132,11 +139,8 @@ def exact_page(report: dict[str, Any], pairs: pa.Table) -> HtmlPage:
     page = HtmlPage(
         f"{report['pairs']:,} pairs of {report['pages']:,} pages, exactly", ", ".join(report["input"][:5]), _footer()
     )
-    page.add(
-        "join",
-        "The join",
-        table(["", "value"], [(name, str(report[name])) for name in ("measure", "k", "threshold")], left=(1,)),
-    )
+    told = {name: number(report[name]) for name in ("measure", "k", "threshold")}
+    page.add("join", "The join", figures({"pages": number(report["pages"]), "pairs": number(report["pairs"])} | told))
     scores = pairs.column("similarity").to_numpy()
     if len(scores):
         steps = np.minimum(np.floor(np.round(scores * 50, 9)), 49).astype(int)
@@ -153,7 +157,50 @@ def exact_page(report: dict[str, Any], pairs: pa.Table) -> HtmlPage:
             [(row[3], f"{row[2]:,}") for row in data],
         )
         page.add("similarity", "How alike the pairs are", drawn)
+    add_how_it_was_made(page, report)
     return page
+
+
+def graph_page(report: dict[str, Any]) -> HtmlPage:
+    """The page of a run's similarity graph: labels, degrees and cluster sizes with their laws."""
+    title = f"{report['nodes']:,} pages with a near-duplicate, {report['edges']:,} pairs"
+    page = HtmlPage(title, f"The similarity graph of {report['run']}", _footer())
+    if not report["edges"]:
+        page.add("graph", "The graph", paragraph("The run accepted no pair: its graph has no edge."))
+        add_how_it_was_made(page, report)
+        return page
+    shown: dict[str, Content | tuple[Content, Content]] = {
+        "pages with a near-duplicate": f"{report['nodes']:,}",
+        "pairs": f"{report['edges']:,}",
+        "average degree": number(report["average_degree"]),
+        f"of degree {HIGH_DEGREE} or more": f"{report['high_degree_share']:.1%}",
+        "pairs on one site": f"{report['same_site_share']:.1%}",
+    }
+    missing = "Not all accepted pairs were held by the run: these are the numbers of those that were."
+    page.add("graph", "The graph", figures(shown), None if report["all_pairs_held"] else warning(missing))
+    labels = report["labels"]
+    rows = [(label, f"{count:,}", f"{count / report['edges']:.1%}") for label, count in labels["values"].items()]
+    spec = {"kind": "bars", "x": labels["label"], "y": "pairs", "data": [list(one) for one in labels["values"].items()]}
+    name = labels["label"].replace("_", "-").replace("b-s", "B-s").replace("c-s", "C-s")
+    page.add("labels", "Pairs by label", plot(f"Pairs by {name}", spec, [name, "pairs", "share"], rows))
+    drawn, laws = [], []
+    for title, x, y, values, law in (
+        ("Degrees", "near-duplicates of a page", "pages", "degrees", "degree_law"),
+        ("Cluster sizes", "pages in a cluster", "clusters", "cluster_sizes", "cluster_size_law"),
+    ):
+        counted = np.array([int(value) for value in report[values]]), np.array(list(report[values].values()))
+        fitted = None if report[law] is None else PowerLaw(**report[law])
+        drawn.append(points(title, x, y, counted, fitted))
+        laws.append(law_words(title, fitted) + _plausible(fitted))
+    page.add("laws", "Degrees and cluster sizes", [paragraph(said) for said in laws], plots(*drawn))
+    add_how_it_was_made(page, report)
+    return page
+
+
+def _plausible(law: PowerLaw | None) -> str:
+    if law is None or law.p_value is None:
+        return ""
+    return f" p = {law.p_value:.2f}: {'a power law is plausible' if law.p_value >= 0.1 else 'it is to be doubted'}."
 
 
 def _interval(told: dict[str, float | None]) -> str:

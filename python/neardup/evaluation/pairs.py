@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,9 @@ import pyarrow as pa
 from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import Settings
+from neardup.engines.local import stages
+from neardup.engines.progress import Silent
+from neardup.engines.stopwatch import Stopwatch
 from neardup.evaluation import henzinger
 from neardup.evaluation.henzinger import LARGE_DIFFERENCE, Measured
 from neardup.evaluation.judged import LABELS, Judged
@@ -92,9 +95,27 @@ def evaluate_pairs(
     def rows(collection: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         return rows_of(collection, judged.a, where), rows_of(collection, judged.b, where)
 
-    asked = PagePairs.of(pages.source, rows, settings)
-    measured = _measured(asked, judged)
-    scores = {name: asked.score(detector) for name, detector in chosen.items()}
+    watch = Stopwatch(Silent())
+    with watch.stage("reading"):
+        asked = PagePairs.of(pages.source, rows, settings)
+    with watch.stage("measuring"):
+        measured, jaccard = _measured(asked, judged), asked.jaccard()
+    with watch.stage("scoring"):
+        scores = {name: asked.score(detector) for name, detector in chosen.items()}
+    with watch.stage("tables"):
+        report = _report(pages, judged, measured, scores, asked.settings, resamples, seed)
+    return PairEvaluation(judged, measured, scores, jaccard, report | {"stages": stages(watch.stages)})
+
+
+def _report(
+    pages: Opened,
+    judged: Judged,
+    measured: Measured,
+    scores: dict[str, Scores],
+    settings: Settings,
+    resamples: int,
+    seed: int,
+) -> dict[str, Any]:
     told = {
         name: {
             "quality": quality(judged, one.score, one.accepted, resamples=resamples, seed=seed),
@@ -106,7 +127,7 @@ def evaluate_pairs(
         }
         for name, one in scores.items()
     }
-    report = {
+    return {
         "what": "judged pairs",
         "format": _native.FORMAT_VERSION,
         "pages": pages.paths,
@@ -116,8 +137,14 @@ def evaluate_pairs(
         "detectors": told,
         "B against C": henzinger.correlation(measured),
         "combined threshold": henzinger.combined_threshold(measured, seed),
+        "settings": {
+            "pages": pages.paths,
+            "detectors": list(scores),
+            "resamples": resamples,
+            "seed": seed,
+            "reading": asdict(settings.reading),
+        },
     }
-    return PairEvaluation(judged, measured, scores, asked.jaccard(), report)
 
 
 def _measured(asked: PagePairs, judged: Judged) -> Measured:
@@ -154,17 +181,22 @@ def _imageless(pages: pa.RecordBatch, reading: Reading) -> pa.LargeListArray:
     return read(pages.set_column(at, pages.schema.field(at), pa.array(content, pa.large_binary())), reading).tokens
 
 
-def write_evaluation(found: PairEvaluation, out: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-    """Writes scores, measures, tables and plots into a folder that appears whole or not at all."""
+def write_evaluation(
+    found: PairEvaluation, out: str | os.PathLike[str], *, overwrite: bool = False, command: str | None = None
+) -> Path:
+    """Writes scores, measures, tables and plots into a folder that appears whole or not at all. ``command`` is told as
+    what does it again.
+    """
     require_plots()
+    report = found.report | {"command": command}
     with new_folder(Path(out), overwrite) as folder:
         write_table(found.scores_table(), folder / "scores.parquet")
         write_table(found.pairs_table(), folder / "pairs.parquet")
         drawn = plots(found)
         for name, plot in drawn.items():
             draw_plot(plot, folder / f"{name}.svg")
-        pairs_page(found.report, drawn).write(folder / "report.html")
-        write_json(found.report, folder / "run.json")
+        pairs_page(report, drawn).write(folder / "report.html")
+        write_json(report, folder / "run.json")
     return Path(out)
 
 

@@ -3,8 +3,8 @@
 Which clusters are shown is decided from the table of clusters, before anything comes by. While a run is written, the
 cluster of each page is at hand (``know_members``): pairs come first, so that the pages worth a look are known when
 pages come by, and nothing is read twice. From a folder pages come first, and tell who is in which cluster. Either way
-the report is the same. Held are a counter for each page (its degree), for each site, and some dozens of rows. The pairs
-whose term difference is counted are a sample that depends on the pairs only: those whose two rows hash lowest.
+the report is the same. Held are a counter for each page (its degree), for each site, and some hundreds of rows. The
+pairs whose term difference is counted are a sample that depends on the pairs only: those whose two rows hash lowest.
 """
 
 from __future__ import annotations
@@ -24,8 +24,11 @@ from neardup.graph.power_law import PowerLaw, fit_power_law, hurwitz_zeta
 #: Clusters of each kind that are shown, and pages of each.
 SHOWN: Final = 5
 MEMBERS: Final = 6
-#: Pairs whose term difference is counted.
-SAMPLE: Final = 30
+#: Pairs whose term difference is counted: one for so many pages of the run, but not fewer or more than these. To read
+#: their pages again is a few per cent of a run.
+PAGES_FOR_A_PAIR: Final = 20
+FEWEST_PAIRS: Final = 30
+MOST_PAIRS: Final = 300
 #: Sites that are listed.
 SITES: Final = 15
 _SITES_HELD: Final = 200_000
@@ -73,6 +76,7 @@ class Findings:
         self._mark = np.zeros(self.pages, np.int8)
         #: Rows of ``pages.parquet`` for the pages the report looks at.
         self.records: dict[int, dict[str, Any]] = {}
+        self._sampled = min(max(self.pages // PAGES_FOR_A_PAIR, FEWEST_PAIRS), MOST_PAIRS)
 
     def know_members(self, cluster: npt.NDArray[np.uint32]) -> None:
         """Given the first page of each page's cluster: the members of those that are shown."""
@@ -86,24 +90,26 @@ class Findings:
         """A group of rows of ``pages.parquet``."""
         for value in pc.value_counts(group.column("reason")).to_pylist():
             self.reasons[value["values"]] += value["counts"]
-        known = group.select(["site", "kept"]).filter(pc.is_valid(group.column("site")))
-        if known.num_rows:
-            counted = pa.table(
-                {"site": known.column("site"), "gone": pc.cast(pc.invert(known.column("kept")), pa.int32())}
-            )
-            totals = counted.group_by("site").aggregate([("gone", "count"), ("gone", "sum")])
-            for site, count, gone in zip(
-                *(totals.column(name).to_pylist() for name in ("site", "gone_count", "gone_sum")), strict=True
-            ):
-                if site in self.sites or len(self.sites) < _SITES_HELD:
-                    held = self.sites.setdefault(site, [0, 0])
-                    held[0] += count
-                    held[1] += gone
+        self._count_sites(group)
         first = group.column("row")[0].as_py() if group.num_rows else 0
         self._take_members(group, first)
         wanted = [row for row in self.looked_at() if first <= row < first + group.num_rows]
         for page in group.take(pa.array([row - first for row in sorted(wanted)], pa.int64())).to_pylist():
             self.records[page["row"]] = page
+
+    def _count_sites(self, group: pa.Table) -> None:
+        # Not by grouping: to load what Arrow groups with takes longer than a small run.
+        coded = group.column("site").combine_chunks().dictionary_encode()
+        known = coded.indices.is_valid().to_numpy(zero_copy_only=False)
+        numbers = coded.indices.drop_null().to_numpy()
+        kept = group.column("kept").to_numpy(zero_copy_only=False)[known]
+        counts = np.bincount(numbers, minlength=len(coded.dictionary)).tolist()
+        gone = np.bincount(numbers[~kept], minlength=len(coded.dictionary)).tolist()
+        for site, pages, going in zip(coded.dictionary.to_pylist(), counts, gone, strict=True):
+            if site in self.sites or len(self.sites) < _SITES_HELD:
+                held = self.sites.setdefault(site, [0, 0])
+                held[0] += pages
+                held[1] += going
 
     def _take_members(self, group: pa.Table, first: int) -> None:
         """Of each shown cluster its first pages; a cluster may have very many."""
@@ -147,10 +153,11 @@ class Findings:
             b.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
         )
         mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xFF51AFD7ED558CCD)
-        lowest = np.argpartition(mixed, SAMPLE)[:SAMPLE] if len(mixed) > SAMPLE else np.arange(len(mixed))
+        most = self._sampled
+        lowest = np.argpartition(mixed, most)[:most] if len(mixed) > most else np.arange(len(mixed))
         told = group.take(np.sort(lowest)).append_column("order", pa.array(mixed[np.sort(lowest)]))
         both = told if self._sample is None else pa.concat_tables([self._sample, told])
-        self._sample = both.take(pc.sort_indices(both, [("order", "ascending"), ("row_a", "ascending")])[:SAMPLE])
+        self._sample = both.take(pc.sort_indices(both, [("order", "ascending"), ("row_a", "ascending")])[:most])
 
     def _keep_weakest(self, group: pa.Table, a: npt.NDArray[np.int64], score: npt.NDArray[np.float64]) -> None:
         marks = self._mark[a]
@@ -165,11 +172,8 @@ class Findings:
 
     @property
     def sample(self) -> list[dict[str, Any]]:
-        """The pairs whose term difference is counted, in the order of their rows."""
-        if self._sample is None:
-            return []
-        found: list[dict[str, Any]] = self._sample.sort_by([("row_a", "ascending"), ("row_b", "ascending")]).to_pylist()
-        return found
+        """The pairs whose term difference is counted, in an order that is as good as random."""
+        return [] if self._sample is None else self._sample.select(["row_a", "row_b"]).to_pylist()
 
     @property
     def degrees(self) -> npt.NDArray[np.int32]:

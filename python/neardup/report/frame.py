@@ -111,8 +111,9 @@ def table(
         at not in to_the_left and bool(given) and all(_is_number(row[at]) for row in given)
         for at in range(len(columns))
     ]
+    # A cell without words heads nothing, for those who listen.
     head = [
-        element("th", name, scope="col", class_="number" if right else None)
+        element("th" if name else "td", name, scope="col" if name else None, class_="number" if right else None)
         for name, right in zip(columns, numeric, strict=True)
     ]
     body = []
@@ -121,7 +122,7 @@ def table(
         for at, (cell, right) in enumerate(zip(row, numeric, strict=True)):
             long = isinstance(cell, str) and len(cell) > 40
             kind = "number" if right else "long" if long else None
-            if at == 0 and not right:
+            if at == 0 and not right and cell:
                 cells.append(element("th", cell, scope="row", class_=kind))
             else:
                 cells.append(element("td", cell, class_=kind))
@@ -132,8 +133,8 @@ def table(
         element("thead", element("tr", *head)),
         element("tbody", *body),
     )
-    label = re.sub(r"<[^>]*>", "", html(caption)) if caption else ", ".join(columns)
-    return element("div", whole, class_="scroll", tabindex=0, role="region", aria_label=Html(label))
+    label = re.sub(r"<[^>]*>", "", html(caption or ", ".join(filter(None, columns))))
+    return element("div", whole, class_="scroll", tabindex=0, role="group", aria_label=Html(label))
 
 
 def records(rows: Sequence[Mapping[str, Any]], *, caption: Content = None, left: Iterable[int] = ()) -> Html:

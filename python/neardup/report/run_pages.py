@@ -119,7 +119,14 @@ class RunPages:
                 where=self._name,
                 hint="run dedup with --store to keep the texts of pages",
             )
-        with opened.source() as source:
+        try:
+            source = opened.source()
+        except InputError as error:
+            if error.where is None or os.path.isabs(error.where):
+                raise
+            hint = "the run named it from the folder it was started in: start there too, or run dedup with --store"
+            raise InputError(error.what, where=error.where, hint=hint) from None
+        with source:
             return texts_from(source, records, patient=patient)
 
 
@@ -166,4 +173,4 @@ def together(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """
     if not batches:
         raise UsageError("no pages were given")
-    return pa.concat_batches([batch.cast(PAGES) for batch in batches])
+    return pa.concat_batches([batch if batch.schema == PAGES else batch.cast(PAGES) for batch in batches])

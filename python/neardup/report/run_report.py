@@ -2,14 +2,15 @@
 
 The same run gives the same bytes but for the section ``stages``, which tells seconds and memory. Texts of pages come
 from the input by offset and length; where that is not possible (rows of tables, compressed streams, standard input) the
-report does without them unless it may be patient (``neardup report``) and read the input once more.
+report does without them, and says so, unless it may be patient (a small input, ``neardup report``) and read the input
+once more.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ import pyarrow.parquet as pq
 
 from neardup import _native
 from neardup.errors import InputError
+from neardup.report import made
 from neardup.report import run_sections as sections
 from neardup.report.findings import Findings, ShownCluster, example_rows
 from neardup.report.frame import Content, Html, HtmlPage, element, html, paragraph
@@ -30,21 +32,27 @@ from neardup.results import Result
 from neardup.text import Reading, read, term_lists
 
 FILE: Final = "report.html"
+#: An input of at most so many bytes, as stored, is read once more for the report if it has to be.
+SMALL_INPUT: Final = 8_000_000
 #: Of longer pages the beginning is shown and compared.
 _MOST_TERMS: Final = 30_000
 #: Differences of an example that are shown.
 _DIFFERENCES: Final = 6
 #: Terms of a difference that are shown.
 _LONGEST: Final = 80
+#: Term differences are counted until so many pairs of terms were looked at: about a second, however long pages are.
+_MOST_WORK: Final = 20_000_000_000
 
 #: Gives the pages of records (``row``, ``source``, ``offset``, ``length`` …) as batches of one, or None.
 Fetch = Callable[[Sequence[dict[str, Any]]], Sequence[pa.RecordBatch | None]]
 
 
 class Texts:
-    """The pages that the report shows or measures, read once."""
+    """The pages that the report shows or measures, read once; terms as text only of those that are ``shown``."""
 
-    def __init__(self, records: dict[int, dict[str, Any]], fetch: Fetch, reading: Reading) -> None:
+    def __init__(
+        self, records: dict[int, dict[str, Any]], shown: Collection[int], fetch: Fetch, reading: Reading
+    ) -> None:
         rows = sorted(records)
         try:
             found = fetch([records[row] for row in rows])
@@ -59,7 +67,9 @@ class Texts:
         if batches:
             self._pages = together(batches)
             self._found = read(self._pages, reading)
-            self._terms = term_lists(self._pages)
+            there = [row for row in shown if row in self._at]
+            lists = term_lists(self._pages.take([self._at[row] for row in there])) if there else []
+            self._terms = dict(zip(there, lists, strict=True))
         # A file that has changed since gives other pages; what cannot be trusted is not shown.
         for row, at in list(self._at.items()):
             if len(self._found.tokens[at]) != records[row]["tokens"]:
@@ -69,19 +79,22 @@ class Texts:
         return row in self._at
 
     def term_difference(self, pairs: Sequence[tuple[int, int]]) -> list[int]:
-        """Of the pairs both of whose pages are there."""
+        """Of the pairs both of whose pages are there, from the first on, as far as that is cheap."""
         known = [pair for pair in pairs if pair[0] in self and pair[1] in self]
         if not known:
             return []
         a, b = (np.array([self._at[pair[side]] for pair in known], np.uint32) for side in (0, 1))
-        found: list[int] = _native.term_difference(_cut(self._found.tokens), a, b).tolist()
+        tokens = _cut(self._found.tokens)
+        lengths = np.diff(tokens.offsets.to_numpy())
+        most = 1 + int(np.searchsorted(np.cumsum(lengths[a] * lengths[b]), _MOST_WORK))
+        found: list[int] = _native.term_difference(tokens, a[:most], b[:most]).tolist()
         return found
 
     def page(self, row: int, url: str | None) -> Page:
         at = self._at[row]
         told = self._pages.slice(at, 1).to_pylist()[0]
         title, site = self._found.title[at].as_py(), self._found.site[at].as_py()
-        terms = self._terms[at].values[:_MOST_TERMS].to_pylist()
+        terms = self._terms[row].values[:_MOST_TERMS].to_pylist()
         return Page(told["content"], told["html"], told["charset"], url, site, title, terms)
 
     def hunks(self, a: int, b: int) -> npt.NDArray[np.uint32]:
@@ -106,7 +119,8 @@ def run_page(findings: Findings, report: dict[str, Any], fetch: Fetch) -> HtmlPa
     """The report of a run, from what was gathered of its tables and what ``run.json`` says."""
     records = findings.records
     wanted = {row: records[row] for row in findings.looked_at()}
-    texts = Texts(wanted, fetch, Reading(**report["settings"]["reading"]))
+    shown = sorted({row for one in [*findings.largest, *findings.doubtful] for row in example_rows(one)})
+    texts = Texts(wanted, shown, fetch, Reading(**report["settings"]["reading"]))
     differences = texts.term_difference([(pair["row_a"], pair["row_b"]) for pair in findings.sample])
     page = HtmlPage(
         sections.title(report),
@@ -115,16 +129,27 @@ def run_page(findings: Findings, report: dict[str, Any], fetch: Fetch) -> HtmlPa
               "This file loads nothing from anywhere."]),
     )  # fmt: skip
     page.add("found", "What was found", sections.found(report, findings))
-    page.add("largest", "Largest clusters", _clusters(findings.largest, records, texts))
+    page.add("largest", "Largest clusters", _without_texts(shown, texts), _clusters(findings.largest, records, texts))
     page.add("doubtful", "Most doubtful clusters", _doubtful(findings, records, texts))
     page.add("similarity", "How alike the pairs are", sections.similarity(findings, report, differences))
     page.add("graph", "Degrees and cluster sizes", sections.graph(findings))
     page.add("sites", "By site", sections.by_site(findings))
     page.add("certificate", "Certificate", sections.certificate(report))
     page.add("read", "What was read", sections.what_was_read(report))
-    page.add("stages", "Time and memory", sections.stages(report))
+    page.add("stages", "Time and memory", made.stages(report))
     page.add("settings", "Settings, and how to repeat the run", sections.settings(report), repeat(report))
     return page
+
+
+def _without_texts(shown: Sequence[int], texts: Texts) -> Content:
+    if not shown or any(row in texts for row in shown):
+        return None
+    return paragraph(
+        "What the pages say is not shown, and their terms are not compared: they could not be read again one by one. ",
+        element("code", "neardup report DIR"),
+        " reads the whole input once more for it.",
+        note=True,
+    )
 
 
 def _doubtful(findings: Findings, records: dict[int, dict[str, Any]], texts: Texts) -> Content:

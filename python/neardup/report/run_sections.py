@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.engines.outcome import REASONS
+from neardup.graph.power_law import PowerLaw
 from neardup.graph.statistics import HIGH_DEGREE
 from neardup.report.findings import BINS, Findings, ShownCluster, fit, law_line
 from neardup.report.frame import Content, Html, element, figures, folded, html, paragraph, plot, plots, table, warning
+from neardup.report.made import setting_rows
 
 #: Records that could not be read that are listed.
 _SKIPPED: Final = 50
@@ -113,7 +115,8 @@ def _differences(differences: list[int], findings: Findings) -> Html:
     rows = [
         (f"{low:.0f}" if width == 1 else f"{low:.0f}–{low + width - 1:.0f}", counted[low]) for low in sorted(counted)
     ]
-    of = f"{len(differences):,} of {findings.pairs:,} pairs, drawn at random; median {np.median(values):g}"
+    drawn = "all" if len(differences) == findings.pairs else f"{len(differences):,} of {findings.pairs:,}"
+    of = f"{drawn} pairs{'' if drawn == 'all' else ', drawn at random'}; median {np.median(values):g}"
     spec = {"kind": "histogram", "x": "term difference", "y": "pairs", "data": data}
     return plot(f"Term differences ({of})", spec, ["term difference", "pairs"], rows)
 
@@ -138,21 +141,36 @@ def graph(findings: Findings) -> Content:
 
 
 def _points(title: str, x: str, y: str, values: npt.NDArray[Any], said: list[str]) -> Html:
-    found, counts = np.unique(values, return_counts=True)
     law = fit(values)
+    said.append(law_words(title, law))
+    return points(title, x, y, np.unique(values, return_counts=True), law)
+
+
+def law_words(title: str, law: PowerLaw | None) -> str:
+    """A fitted law in a sentence.
+
+    >>> law_words("Degrees", None)
+    'Degrees: too few values for a power law to be fitted.'
+    """
+    if law is None:
+        return f"{title}: too few values for a power law to be fitted."
+    return (
+        f"{title}: a power law with exponent {law.exponent:.2f} (95 % interval {law.low:.2f}–{law.high:.2f}) "
+        f"fits best, from {law.xmin} on ({law.tail:,} values)."
+    )
+
+
+def points(
+    title: str, x: str, y: str, counted: tuple[npt.NDArray[Any], npt.NDArray[Any]], law: PowerLaw | None
+) -> Html:
+    """Values and how often each occurs, log–log, with the line of their law."""
+    found, counts = counted
+    rows = list(zip(found.tolist(), counts.tolist(), strict=True))
     spec: dict[str, Any] = {
-        "kind": "points", "x": x, "y": y, "log": True,
-        "data": [list(point) for point in zip(found.tolist(), counts.tolist(), strict=True)][:2000],
+        "kind": "points", "x": x, "y": y, "log": True, "data": [list(point) for point in rows][:2000],
     }  # fmt: skip
     if law is not None:
-        spec["line"] = law_line(law, values)
-        said.append(
-            f"{title}: a power law with exponent {law.exponent:.2f} (95 % interval {law.low:.2f}–{law.high:.2f}) "
-            f"fits best, from {law.xmin} on ({law.tail:,} values)."
-        )
-    else:
-        said.append(f"{title}: too few values for a power law to be fitted.")
-    rows = [(value, count) for value, count in zip(found.tolist(), counts.tolist(), strict=True)]
+        spec["line"] = law_line(law, found)
     if len(rows) > _WIDEST:
         rows = rows[: _WIDEST // 2] + rows[-_WIDEST // 2 :]
         title = f"{title} (the smallest and the largest)"
@@ -244,28 +262,6 @@ def what_was_read(report: dict[str, Any]) -> Content:
     return parts
 
 
-def stages(report: dict[str, Any]) -> Content:
-    """Seconds and peak memory of each stage: the only part that differs between two runs of the same."""
-    told = report["stages"]
-    if not told:
-        return None
-    memory = [f"{stage['peak_memory'] / 1e6:,.0f}" if stage["peak_memory"] else "–" for stage in told]
-    rows = [(stage["name"], f"{stage['seconds']:.2f}", peak) for stage, peak in zip(told, memory, strict=True)]
-    drawn = [
-        plot(
-            f"{name} a stage",
-            {"kind": "bars", "x": "stage", "y": unit, "data": data},
-            ["stage", "seconds", "peak MB"],
-            rows,
-        )
-        for name, unit, data in (
-            ("Seconds", "seconds", [[stage["name"], stage["seconds"]] for stage in told]),
-            ("Peak memory", "MB", [[stage["name"], round((stage["peak_memory"] or 0) / 1e6, 1)] for stage in told]),
-        )
-    ]
-    return plots(*drawn)
-
-
 def settings(report: dict[str, Any]) -> Html:
     """Detector, parameters and settings, all of them."""
     told = report["settings"]
@@ -273,10 +269,7 @@ def settings(report: dict[str, Any]) -> Html:
     rows += [
         (f"{report['detector'].split('(')[0]}: {name}", str(value)) for name, value in report["parameters"].items()
     ]
-    flat = {name: value for name, value in told.items() if not isinstance(value, dict)}
-    rows += [
-        (name, str(value)) for name, value in (flat | {f"reading: {k}": v for k, v in told["reading"].items()}).items()
-    ]
+    rows += setting_rows(told)
     if report.get("statistics"):
         rows.append(("statistics", str(report["statistics"]["digest"])))
     return table(["setting", "value"], rows, left=(1,))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from neardup.report.frame import Content, Html, HtmlPage, figures, html, paragraph, plot, plots, table, warning
+from neardup.report.made import add_how_it_was_made
 
 #: Columns in words where their names are not clear by themselves.
 _WORDS: Final = {
@@ -62,7 +63,9 @@ def study_page(report: Mapping[str, Any]) -> HtmlPage:
     page.add("sizes", "Sizes of clusters", _size_plots(tables), _table(tables, "size_laws"), _table(tables, "sites"))
     page.add("growth", "Growth, step by step", _growth_plot(tables["growth"]["rows"]))
     page.add("estimates", "Estimates from a part", _table(tables, "estimates"))
-    page.add("how", "How this was made", _how(report))
+    page.add("read", "What was read", _read(report))
+    settings = {"detector": report["detector"], "levels": report["levels"], "steps": report["steps"]}
+    add_how_it_was_made(page, dict(report) | {"settings": settings | dict(report["settings"])})
     return page
 
 
@@ -172,17 +175,11 @@ def _growth_plot(rows: Sequence[Mapping[str, Any]]) -> Html:
     return plot("Documents compared, duplicates and clusters found", spec, columns, told)
 
 
-def _how(report: Mapping[str, Any]) -> Html:
-    seconds = [[stage["name"], f"{stage['seconds']:.2f}"] for stage in report["stages"]]
-    skipped = len(report["skipped"])
+def _read(report: Mapping[str, Any]) -> Html:
+    paths = report["input"]["paths"]
     ignored = ", ".join(f"{count:,} {kind}" for kind, count in report["ignored"].items()) or "none"
-    return html(
-        [
-            table(["stage", "seconds"], seconds, caption="Time"),
-            paragraph(
-                f"Seed of the order: {report['steps']['seed']}. Records that could not be read: {skipped:,}. "
-                f"Records that are no pages: {ignored}.",
-                note=True,
-            ),
-        ]
+    more = f" and {len(paths) - 20:,} more" if len(paths) > 20 else ""
+    told = (
+        f"Inputs: {', '.join(map(str, paths[:20]))}{more}. Records that could not be read: {len(report['skipped']):,}. "
     )
+    return paragraph(told, f"Records that are no pages: {ignored}.")

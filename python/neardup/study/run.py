@@ -104,13 +104,15 @@ def study(
     format: str | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
+    command: str | None = None,
 ) -> Study:
     """Studies the pages of files, folders or globs.
 
     Duplicates are told by shingle paragraphs, in ``steps`` steps (0: 20, or as many as ``settings.memory`` asks for),
     near-duplicates at ``levels``; or by any ``detector``. ``stop_at`` (0.2: after a fifth of the steps) gives estimates
     of the totals, also by the growth of other studies (``like``). Links come from the pages, or from a file of
-    ``links``; the crawl begins at ``seeds``, else in the largest strongly connected component.
+    ``links``; the crawl begins at ``seeds``, else in the largest strongly connected component. ``command`` is told as
+    what does it again.
 
     >>> import json, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -170,6 +172,7 @@ def study(
             "ignored": collection.tally.ignored,
             "warnings": _warnings(collection, clustering, connection),
             "stages": stages(watch.stages),
+            "command": command,
         }
         if folder is not None:
             with watch.stage("writing"):

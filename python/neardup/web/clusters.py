@@ -74,8 +74,10 @@ def cluster_rows(request: Request) -> Response:
     """``/clusters/rows``: a block of the list, for scrolling."""
     space: Workspace = request.app.state.space
     query = Query.of(request.query_params)
-    rows = space.lists.rows(query, _start(request), BLOCK, space.texts.state["ready"])
-    return space.html("cluster_rows.html", rows=rows, address=query.address())
+    ready = space.texts.state["ready"]
+    rows = space.lists.rows(query, _start(request), BLOCK, ready)
+    total = len(space.lists.find(query, ready).places)
+    return space.html("cluster_rows.html", rows=rows, total=total, address=query.address())
 
 
 def threshold(request: Request) -> Response:

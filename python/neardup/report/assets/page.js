@@ -72,6 +72,11 @@
       ariaLabel: place.getAttribute("aria-label"),
     });
     drawn.setAttribute("role", "img");
+    // The picture has its name; those of its parts ("rect") say nothing, and are not allowed there.
+    for (const part of drawn.querySelectorAll("[aria-label], [aria-description]")) {
+      part.removeAttribute("aria-label");
+      part.removeAttribute("aria-description");
+    }
     place.replaceChildren(drawn);
   }
 

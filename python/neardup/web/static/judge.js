@@ -21,6 +21,7 @@ export function judging() {
       one.setAttribute("aria-pressed", String(one.dataset.label === name));
     }
     for (const one of form.querySelectorAll("[data-reasons]")) one.hidden = one.dataset.reasons !== name;
+    for (const one of form.querySelectorAll("[data-hint]")) one.hidden = one.dataset.hint !== name;
   }
 
   async function store(reason) {

@@ -2,8 +2,14 @@
 import { get } from "./ask.js";
 import { typing } from "./keys.js";
 
-// Browsers draw nothing beyond some 30 million pixels.
+// Browsers draw nothing beyond some 17 million pixels. A list that would be taller is as tall as this, and the rows are
+// moved: by nothing while one scrolls a little, and after a jump so that the place in the scroll bar is that in the list.
 const TALLEST = 15_000_000;
+// Windows' heights of rows that are fetched before they come into view, blocks that are kept beyond those, and rows that
+// are put into the page in one frame.
+const AHEAD = 2;
+const KEPT = 4;
+const SLICE = 10;
 
 export function list() {
   const box = document.getElementById("rows");
@@ -14,10 +20,13 @@ export function list() {
   let height = 0;
   let blocks = new Map();
   let chosen = -1;
-  const cut = document.createElement("p");
-  cut.className = "told";
-  cut.hidden = true;
-  box.after(cut);
+  // How far rows are below where they would be if the list were as tall as all of them.
+  let moved = 0;
+  let before = 0;
+
+  const whole = () => total * height;
+  const tall = () => Math.min(whole(), TALLEST);
+  const top = () => -box.getBoundingClientRect().top;
 
   function measure() {
     const row = box.querySelector("li.row");
@@ -25,24 +34,24 @@ export function list() {
   }
 
   function place(block, index) {
-    block.style.top = `${index * size * height}px`;
-  }
-
-  function begin() {
-    const first = document.createElement("ol");
-    first.append(...box.querySelectorAll(":scope > li"));
-    box.replaceChildren(first);
-    box.classList.add("virtual");
-    blocks = new Map([[0, first]]);
-    measure();
-    stretch();
+    block.style.top = `${index * size * height - moved}px`;
   }
 
   function stretch() {
-    const most = Math.floor(TALLEST / height);
-    cut.hidden = total <= most;
-    cut.textContent = `The first ${most.toLocaleString("en")} are listed; filter, or sort the other way, to see others.`;
-    box.style.height = `${Math.min(total, most) * height}px`;
+    box.style.height = `${tall()}px`;
+    for (const [index, block] of blocks) place(block, index);
+  }
+
+  function settle(at) {
+    const rest = whole() - tall();
+    const room = Math.max(1, tall() - innerHeight);
+    let wanted = moved;
+    if (at <= 0 || rest <= 0) wanted = 0;
+    else if (at >= room) wanted = rest;
+    else if (Math.abs(at - before) > 2 * innerHeight) wanted = Math.round((at / room) * rest);
+    before = at;
+    if (wanted === moved) return;
+    moved = wanted;
     for (const [index, block] of blocks) place(block, index);
   }
 
@@ -57,8 +66,15 @@ export function list() {
       const answer = await get(`${source}${source.endsWith("?") ? "" : "&"}start=${index * size}`);
       const text = await answer.text();
       if (asked !== source) return;
-      block.innerHTML = text; // our own server's markup, escaped there; no script in it could run
+      const parsed = document.createElement("template");
+      parsed.innerHTML = text; // our own server's markup, escaped there; no script in it could run
+      const rows = [...parsed.content.querySelectorAll("li")];
       block.className = "";
+      // A few rows a frame, so that none is late; all at once where they are waited for.
+      while (rows.length && asked === source && blocks.get(index) === block) {
+        block.append(...rows.splice(0, near(block) ? rows.length : SLICE));
+        if (rows.length) await new Promise(requestAnimationFrame);
+      }
     } catch {
       if (blocks.get(index) === block) blocks.delete(index);
       block.remove();
@@ -69,13 +85,14 @@ export function list() {
   function look() {
     waiting = false;
     if (!height) return;
-    const top = -box.getBoundingClientRect().top;
-    const from = Math.max(0, Math.floor((top - innerHeight) / height / size));
-    const listed = Math.min(total, Math.floor(TALLEST / height));
-    const last = Math.min(Math.ceil((top + 2 * innerHeight) / height / size), Math.ceil(listed / size) - 1);
-    for (let index = from; index <= last; index += 1) if (!blocks.has(index)) fill(index);
+    const at = top();
+    settle(at);
+    const first = Math.max(0, Math.floor((at + moved - AHEAD * innerHeight) / height / size));
+    const below = Math.floor((at + moved + (1 + AHEAD) * innerHeight) / height / size);
+    const last = Math.min(below, Math.ceil(total / size) - 1);
+    for (let index = first; index <= last; index += 1) if (!blocks.has(index)) fill(index);
     for (const [index, block] of blocks) {
-      if (index < from - 4 || index > last + 4) {
+      if (index < first - KEPT || index > last + KEPT) {
         block.remove();
         blocks.delete(index);
       }
@@ -87,13 +104,37 @@ export function list() {
     waiting = true;
   }
 
+  function near(block) {
+    const { top: above } = block.getBoundingClientRect();
+    return above < innerHeight && above > -innerHeight - size * height;
+  }
+
+  function row(number) {
+    return blocks.get(Math.floor(number / size))?.children[number % size];
+  }
+
+  function inView(one) {
+    const { top: above, bottom } = one.getBoundingClientRect();
+    return bottom > 0 && above < innerHeight;
+  }
+
+  // The next or the one before; from the first in view if the chosen one is no longer in sight.
   function move(step) {
-    chosen = Math.max(0, Math.min(total - 1, chosen + step));
-    const block = blocks.get(Math.floor(chosen / size));
-    const row = block?.children[chosen % size];
-    if (!row) return;
-    row.querySelector("a").focus({ preventScroll: true });
-    row.scrollIntoView({ block: "nearest" });
+    const here = row(chosen);
+    const next = here && inView(here) ? chosen + step : Math.max(0, Math.ceil((top() + moved) / height));
+    const wanted = row(Math.max(0, Math.min(total - 1, next)));
+    if (!wanted) return;
+    wanted.querySelector("a").focus({ preventScroll: true });
+    wanted.scrollIntoView({ block: "nearest" });
+  }
+
+  function begin() {
+    const start = Math.floor(Number(box.dataset.start) / size);
+    box.classList.add("virtual");
+    blocks = new Map([[start, box.querySelector("ol")]]);
+    measure();
+    stretch();
+    if (start) scrollTo(0, box.getBoundingClientRect().top + scrollY + (start * size * height * tall()) / whole());
   }
 
   begin();
@@ -102,6 +143,11 @@ export function list() {
     measure();
     stretch();
     soon();
+  });
+  // Whatever brought the focus to a row, keys go on from there.
+  box.addEventListener("focusin", (event) => {
+    const one = event.target.closest("li.row");
+    if (one) chosen = Number(one.getAttribute("aria-posinset")) - 1;
   });
   document.addEventListener("keydown", (event) => {
     if (typing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
