@@ -14,6 +14,7 @@ __all__ = [
     "UNICODE_VERSION",
     "IndexStore",
     "NumberTable",
+    "PageReader",
     "ParagraphSteps",
     "Postings",
     "PrefixProfile",
@@ -48,6 +49,7 @@ __all__ = [
     "growth",
     "hot_links",
     "identity_sets",
+    "index_page",
     "interval_probability",
     "jaccard",
     "join",
@@ -553,6 +555,7 @@ class IndexStore:
     def stats(self) -> tuple[int, int, int, int, int, int]: ...
     def close(self) -> None: ...
 
+@final
 class PageReader:
     def __new__(
         cls, kinds: list[tuple[str, int, int, int, bool]], *, hash: str, site_rule: str, min_tokens: int

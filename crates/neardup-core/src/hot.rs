@@ -440,7 +440,8 @@ impl<'a> Walk<'a> {
         components: &mut Components,
         resolved: &mut [Resolved],
     ) -> Option<u32> {
-        accepted.sort_by(|x, y| y.score.total_cmp(&x.score));
+        // Of equal scores the first page, so that tiles leave no trace.
+        accepted.sort_by(|x, y| y.score.total_cmp(&x.score).then((x.other, x.rule).cmp(&(y.other, y.rule))));
         let held: usize = resolved.iter().map(|resolved| resolved.pairs.len()).sum();
         for (at, found) in accepted.iter().enumerate() {
             // Every pair of the best score: which of them comes first in keep order is decided later.

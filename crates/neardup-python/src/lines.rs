@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, StringArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use memchr::{memchr_iter, memrchr};
 use neardup_core::jsonl;
