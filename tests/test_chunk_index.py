@@ -52,7 +52,7 @@ def test_every_method_goes_in(name: str, web_pages: list[dict[str, Any]]) -> Non
     pages = Given(batch)
     kind: Any = parse(name).rules()[0].keys.fingerprint
     if isinstance(kind, Statistical):
-        counted = _native.stream_blocks(pages.streams(kind)) if isinstance(kind, OfContent) else pages.tokens
+        counted = _native.stream_cells(pages.streams(kind)) if isinstance(kind, OfContent) else pages.tokens
         kind = kind.given(collect_statistics([counted], [kind.counted]))
     values = kind.compute(pages.to(kind))
     index = ChunkIndex.build([values])

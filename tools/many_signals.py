@@ -20,7 +20,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -55,9 +54,8 @@ NOTE: Final = "<!-- Written by tools/many_signals.py from what it measured; do n
 KINDS: Final = (*PAPER, "boosting")
 #: Seed and templates of the two halves.
 HALVES: Final = {"train": ("1", "classic"), "test": ("2", "modern")}
-#: Pairs of each set of real pages that are taken, of more than ten thousand, and seeds: long pages take their time.
+#: Pairs of each set of real pages that are taken, of more than ten thousand: long pages take their time.
 REAL_PAIRS: Final = 3000
-REAL_SEEDS: Final = 3
 
 
 class Workshop:
@@ -287,10 +285,9 @@ def write_page(workshop: Workshop, data: Path | None, effort: Effort, quick: boo
         if labelled is None:
             print(f"left out, for it is not there: {name}", file=sys.stderr)
             continue
-        few = replace(effort, seeds=min(effort.seeds, REAL_SEEDS))
-        alone = workshop.kept(f"{name}.2", partial(table_2, labelled, few))
+        alone = workshop.kept(f"{name}.2", partial(table_2, labelled, effort))
         sums = ["fetched_simhash_distance", "fetched_tfidf_distance", "F", "F+O"]
-        together = workshop.kept(f"{name}.3", partial(experiments, labelled, sums, few))
+        together = workshop.kept(f"{name}.3", partial(experiments, labelled, sums, effort))
         reals[name] = (labelled.summary(), markdown({"2": alone, "3": together, "4": []}))
     judges = train(train_half, "F+R+RS", "rules").text(), train(train_half, "F+R+RS", "tree").text()
     counts = {name: half.summary() for name, half in halves.items()}

@@ -146,7 +146,7 @@ def page(
         parts += [
             f"### {title}",
             words,
-            f"{summary['pairs']:,} pairs, drawn at random, {summary['share']:.0%} of them duplicates; three seeds.",
+            f"{summary['pairs']:,} pairs, drawn at random, {summary['share']:.0%} of them duplicates; {seeds} seeds.",
         ]
         for heading, table in reversed(list(told.items())):
             parts += [f"**{heading.split(': ')[1].capitalize()}**", table]

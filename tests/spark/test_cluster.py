@@ -35,7 +35,7 @@ def free_port() -> int:
         return int(listening.getsockname()[1])
 
 
-def spark_process(log: Path, *arguments: str, cwd: Path | None = None) -> subprocess.Popen[bytes]:
+def spark_process(log: Path, *arguments: str, cwd: Path | None = None, memory: str = "256m") -> subprocess.Popen[bytes]:
     import pyspark
 
     home = Path(pyspark.__file__).parent
@@ -43,7 +43,7 @@ def spark_process(log: Path, *arguments: str, cwd: Path | None = None) -> subpro
         **os.environ,
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_MEMORY": memory,
         "SPARK_DAEMON_JAVA_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
         "PYSPARK_PYTHON": sys.executable,
     }
@@ -186,6 +186,7 @@ def connect(java: None, folder: Path) -> Iterator[str]:
     server = spark_process(
         log, "org.apache.spark.deploy.SparkSubmit", "--master", "local[2]", "--driver-memory", "1g", *options,
         "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal", cwd=elsewhere,
+        memory="1g",
     )  # fmt: skip
     try:
         wait_for("Spark Connect server started", log)
