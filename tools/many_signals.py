@@ -56,6 +56,8 @@ KINDS: Final = (*PAPER, "boosting")
 HALVES: Final = {"train": ("1", "classic"), "test": ("2", "modern")}
 #: Pairs of each set of real pages that are taken, of more than ten thousand: long pages take their time.
 REAL_PAIRS: Final = 3000
+#: Sets whose pages are whole without what they would load.
+RENDERED: Final = frozenset({"petclinic"})
 
 
 class Workshop:
@@ -80,17 +82,19 @@ class Workshop:
             path.write_bytes(pickle.dumps(make()))
         return pickle.loads(path.read_bytes())
 
+    def rendered(self, name: str, *pages: str | Path) -> Path:
+        """The pages, rendered; a run that was interrupted finds again what it had."""
+        free = [] if self.sandbox else ["--no-sandbox"]
+        return self.neardup(
+            f"{name}.rendered.jsonl.gz", "render", *pages, "--quiet", "--cache", self.work / "cache", *free
+        )
+
     def half(self, name: str) -> Labelled:
         """A half of the generated web: made, rendered, its signals computed."""
         (seed, templates), queries = HALVES[name], str(self.queries[list(HALVES).index(name)])
         web = self.neardup(name, "testing", "web", "--queries", queries, "--seed", seed, "--templates", templates)
         pages = web / "pages.jsonl.gz"
-        free = [] if self.sandbox else ["--no-sandbox"]
-        # A run that was interrupted finds again what it had rendered.
-        rendered = self.neardup(
-            f"{name}.rendered.jsonl.gz", "render", pages, "--archive", web / "web.warc.gz", "--quiet",
-            "--cache", self.work / "cache", *free,
-        )  # fmt: skip
+        rendered = self.rendered(name, pages, "--archive", web / "web.warc.gz")
         # The table is of the first half: the second is not to be known beforehand.
         first = self.work / "train"
         idf = self.neardup("train.idf", "idf", "build", first / "pages.jsonl.gz", self.work / "train.rendered.jsonl.gz")
@@ -225,11 +229,14 @@ def _real(
     file = workshop.work / f"{name}.pairs.jsonl"
     lines = [{"a": row["a"], "b": row["b"], "label": row["label"], "group": group(row)} for row in rows]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    idf = workshop.neardup(f"{name}.idf", "idf", "build", *pages)
+    rendered = [workshop.rendered(name, *pages)] if name in RENDERED else []
+    idf = workshop.neardup(f"{name}.idf", "idf", "build", *pages, *rendered)
+    given = [part for path in pages for part in ("--pages", path)]
+    given += [part for path in rendered for part in ("--rendered", path)]
+    groups = "F+R+L+O+RO" if rendered else "F+L+O"
     signals = workshop.neardup(
-        f"{name}.parquet", "signals", *(part for path in pages for part in ("--pages", path)), "--pairs", file,
-        "--idf", idf, "--signals", "F+L+O", "--quiet",
-    )  # fmt: skip
+        f"{name}.parquet", "signals", *given, "--pairs", file, "--idf", idf, "--signals", groups, "--quiet"
+    )
     judged: Judged = read_judged(file, Labels())
     labelled = Labelled.of(read_signals(signals), judged)
     # No queries here; pairs of one service, or of one kind of state, never straddle folds.
@@ -286,7 +293,8 @@ def write_page(workshop: Workshop, data: Path | None, effort: Effort, quick: boo
             print(f"left out, for it is not there: {name}", file=sys.stderr)
             continue
         alone = workshop.kept(f"{name}.2", partial(table_2, labelled, effort))
-        sums = ["fetched_simhash_distance", "fetched_tfidf_distance", "F", "F+O"]
+        sums = ["fetched_simhash_distance", "fetched_tfidf_distance", "F"]
+        sums += ["F+R", "F+R+O+RO"] if name in RENDERED else ["F+O"]
         together = workshop.kept(f"{name}.3", partial(experiments, labelled, sums, effort))
         reals[name] = (labelled.summary(), markdown({"2": alone, "3": together, "4": []}))
     judges = train(train_half, "F+R+RS", "rules").text(), train(train_half, "F+R+RS", "tree").text()

@@ -10,16 +10,17 @@ REALS = {
         "Terms and policies, fetched again and again",
         "Pages of the Open Terms Archive (contrib, ODC-BY 1.0): pairs of two fetches of one document are duplicates if "
         "the archive holds the same main text for both, and not if it changed; two documents of one service are not. "
-        "Labels are derived from hand-written selectors, not judged pair by pair. Nothing is rendered and there are no "
-        "queries. More than half of the pairs are duplicates, so F is high for anything that accepts much. Most bodies "
-        "are longer than gzip sees: look at how few pairs have a gzip mcd.",
+        "Labels are derived from hand-written selectors, not judged pair by pair. Nothing is rendered, for what the "
+        "pages' scripts ask for is not stored, and there are no queries. More than half of the pairs are duplicates, "
+        "so F is high for anything that accepts much. Most bodies are longer than gzip sees: look at how few pairs have a "
+        "gzip mcd.",
     ),
     "petclinic": (
         "States of a web application",
         "The Petclinic subject of Yandrapally, Stocco, Mesbah (ICSE 2020). Its judges call two states near-duplicates "
         "if they are *functionally* alike, other data included: the opposite of a searcher's view. Learned here "
         "is how to find pages of one template: the length of the body says most, and the title, the same "
-        "everywhere, nothing.",
+        "everywhere, nothing. The states are rendered from what is stored.",
     ),
 }
 
