@@ -12,8 +12,8 @@ REALS = {
         "the archive holds the same main text for both, and not if it changed; two documents of one service are not. "
         "Labels are derived from hand-written selectors, not judged pair by pair. Nothing is rendered, for what the "
         "pages' scripts ask for is not stored, and there are no queries. More than half of the pairs are duplicates, "
-        "so F is high for anything that accepts much. Most bodies are longer than gzip sees: look at how few pairs have a "
-        "gzip mcd.",
+        "so F is high for anything that accepts much. Most bodies are longer than gzip sees: look at how few pairs "
+        "have a gzip mcd.",
     ),
     "petclinic": (
         "States of a web application",
