@@ -134,6 +134,9 @@ def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert "no java was found try: apt-get install openjdk-17-jre-headless" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
+    for remote in ("sc://127.0.0.1:1", "sc://127.0.0.1:99999", "127.0.0.1:15002"):
+        with pytest.raises(UsageError, match="no Spark Connect server answers"):
+            start(remote=remote)
     monkeypatch.setitem(__import__("sys").modules, "pyspark", None)
     with pytest.raises(MissingExtra, match=r"pip install 'neardup\[spark\]'"):
         start("local[1]")

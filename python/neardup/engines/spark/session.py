@@ -6,10 +6,12 @@ import importlib.util
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from neardup.engines.spark.failures import first_line
 from neardup.errors import MissingExtra, UsageError
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 #: The oldest Java that Spark 4 runs on.
 JAVA: Final = 17
+#: Where a Spark Connect server listens unless told otherwise, and how long it may take to answer.
+CONNECT_PORT: Final = 15002
+_ANSWER_SECONDS: Final = 20.0
 _VERSION: Final = re.compile(r'version "(?:1\.)?(\d+)')
 
 
@@ -72,7 +77,7 @@ def start(master: str | None = None, remote: str | None = None, options: dict[st
     if remote is None:
         need_java()
     else:
-        _need_connect()
+        _need_connect(remote)
     from pyspark.sql import SparkSession
 
     builder: Any = SparkSession.builder
@@ -103,6 +108,19 @@ def start(master: str | None = None, remote: str | None = None, options: dict[st
     return session
 
 
-def _need_connect() -> None:
+def _need_connect(remote: str) -> None:
+    """Asks whether anybody listens there: the client itself would go on trying for ten minutes."""
     if importlib.util.find_spec("grpc") is None:
         raise MissingExtra("a remote session needs grpc beside PySpark", hint="pip install 'neardup[spark]'")
+    address = urlsplit(remote)
+    try:
+        if address.scheme != "sc" or not address.hostname:
+            raise ValueError("it begins with sc:// and a host")
+        socket.create_connection((address.hostname, address.port or CONNECT_PORT), timeout=_ANSWER_SECONDS).close()
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise UsageError(
+            f"no Spark Connect server answers: {reason}",
+            where=remote,
+            hint=f"an address is sc://HOST:PORT, and the port {CONNECT_PORT} unless the server was told another",
+        ) from None
