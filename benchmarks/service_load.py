@@ -14,6 +14,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +73,9 @@ def load(
     }
 
 
-def main() -> None:
-    folder = Path(sys.argv[1])
-    seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[str, int]]:
+    """A new index, filled and served: the service's address and its process."""
     if shutil.which("wrk") is None:
         raise SystemExit("wrk is not installed")
     fill(folder)
@@ -83,12 +85,19 @@ def main() -> None:
         found = re.search(r"http://\S+", service.stdout.readline())
         assert found is not None
         try:
-            for path in ("/v1/query", "/v1/pages"):
-                for connections in (1, 8, 64):
-                    told = load(found[0], path, connections, seconds, folder.parent / "wrk.lua", seed=connections)
-                    print(json.dumps(told), flush=True)
+            yield found[0], service.pid
         finally:
             service.terminate()
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+    with served(folder) as (address, _):
+        for path in ("/v1/query", "/v1/pages"):
+            for connections in (1, 8, 64):
+                told = load(address, path, connections, seconds, folder.parent / "wrk.lua", seed=connections)
+                print(json.dumps(told), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.service_load import fill, load
+from benchmarks.service_load import load, served
 
 #: Seconds of a round; few enough for a curve, many enough for its start not to count.
 _SECONDS = 10
@@ -48,18 +46,8 @@ def soak(address: str, process: int, requests: int, script: Path) -> list[dict[s
 def main() -> None:
     folder = Path(sys.argv[1])
     requests = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
-    if shutil.which("wrk") is None:
-        raise SystemExit("wrk is not installed")
-    fill(folder)
-    command = [sys.executable, "-m", "neardup", "serve", str(folder), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as service:
-        assert service.stdout is not None
-        found = re.search(r"http://\S+", service.stdout.readline())
-        assert found is not None
-        try:
-            rounds = soak(found[0], service.pid, requests, folder.parent / "wrk-soak.lua")
-        finally:
-            service.terminate()
+    with served(folder) as (address, process):
+        rounds = soak(address, process, requests, folder.parent / "wrk-soak.lua")
     warm = next(one for one in rounds if one["requests"] >= requests / 10)
     grown = rounds[-1]["resident_mb"] - warm["resident_mb"]
     print(json.dumps({"requests": rounds[-1]["requests"], "grown_mb_after_a_tenth": round(grown, 1)}))

@@ -56,7 +56,7 @@ KINDS: Final = (*PAPER, "boosting")
 HALVES: Final = {"train": ("1", "classic"), "test": ("2", "modern")}
 #: Pairs of each set of real pages that are taken, of more than ten thousand: long pages take their time.
 REAL_PAIRS: Final = 3000
-#: Sets whose pages are whole without what they would load.
+#: Sets whose pages are rendered, few enough for it.
 RENDERED: Final = frozenset({"petclinic"})
 
 

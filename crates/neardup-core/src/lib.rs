@@ -51,6 +51,7 @@ pub mod page;
 pub mod parity;
 pub mod partners;
 pub mod postings;
+pub mod predicate;
 pub mod prefix;
 pub mod projection;
 pub mod rabin;
