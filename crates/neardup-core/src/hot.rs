@@ -29,7 +29,8 @@ use crate::bridge;
 use crate::components::Components;
 use crate::hot_keys::{BATCH, Bucket, HotKeys, Standing};
 use crate::join::{Buckets, Joined, Pair};
-use crate::screen::{BLOCK, Blocks, Screened, Selection};
+use crate::screen::{BLOCK, Screened};
+use crate::stays::{Stays, settle};
 
 /// A rule whose ordinary buckets are joined.
 #[derive(Clone, Copy)]
@@ -179,44 +180,6 @@ impl Grouped {
 
     fn of(&self, group: u32) -> &[u32] {
         &self.values[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
-    }
-}
-
-/// Pages of a bucket that stay.
-#[derive(Default)]
-struct Stay {
-    pages: Vec<u32>,
-    /// The same pages, packed, once there are enough of them.
-    packed: Option<(Selection, Blocks)>,
-    /// Those found in the tile under way, not yet in `pages`.
-    fresh: Vec<u32>,
-}
-
-/// The pages that stay, by bucket; most buckets have none.
-struct Stays {
-    places: Vec<u32>,
-    lists: Vec<Stay>,
-}
-
-impl Stays {
-    const NONE: u32 = u32::MAX;
-
-    fn new(buckets: usize) -> Self {
-        Stays { places: vec![Self::NONE; buckets], lists: Vec::new() }
-    }
-
-    fn of(&self, bucket: u32) -> Option<&Stay> {
-        let place = self.places[bucket as usize];
-        (place != Self::NONE).then(|| &self.lists[place as usize])
-    }
-
-    fn entry(&mut self, bucket: u32) -> &mut Stay {
-        let place = &mut self.places[bucket as usize];
-        if *place == Self::NONE {
-            *place = self.lists.len() as u32;
-            self.lists.push(Stay::default());
-        }
-        &mut self.lists[*place as usize]
     }
 }
 
@@ -454,25 +417,6 @@ impl<'a> Walk<'a> {
             }
         }
         accepted.first().map(|found| found.other)
-    }
-}
-
-/// A tile is done: its pages that stay join the others of the bucket.
-fn settle(verifier: &dyn Screened, stay: &mut Stay, packed: usize) {
-    stay.pages.append(&mut stay.fresh);
-    if stay.pages.len() < packed {
-        return;
-    }
-    let (selection, blocks) = stay.packed.get_or_insert_with(|| {
-        let selection = Selection::of(verifier, &stay.pages);
-        let width = selection.width(verifier.words(stay.pages[0]).len());
-        (selection, Blocks::new(width))
-    });
-    let mut row = Vec::new();
-    for &page in &stay.pages[blocks.len()..] {
-        row.clear();
-        selection.pack(verifier.words(page), &mut row);
-        blocks.push(&row, verifier.share(page));
     }
 }
 

@@ -62,6 +62,7 @@ pub mod shingle;
 pub mod site;
 pub mod snippet;
 pub mod statistics;
+mod stays;
 pub mod steps;
 pub mod terms;
 pub mod unicode;
