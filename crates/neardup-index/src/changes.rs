@@ -370,6 +370,7 @@ impl<'a> Changes<'a> {
         }
         tables.put_counts(&mut batch, self.counts);
         batch.commit()?;
+        tables.ease()?;
         Ok(self.counts)
     }
 }

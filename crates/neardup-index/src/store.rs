@@ -14,7 +14,7 @@ use fjall::config::{
     BlockSizePolicy, BloomConstructionPolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry,
 };
 use fjall::{
-    CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode, Readable,
+    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, PersistMode, Readable,
     Snapshot,
 };
 
@@ -120,6 +120,8 @@ pub struct Tables {
     /// Request key → time: what was added already.
     pub requests: Keyspace,
     pub about: Keyspace,
+    /// Bytes that all tables together may gather in memory.
+    buffers: u64,
 }
 
 impl std::fmt::Debug for Tables {
@@ -136,6 +138,14 @@ const NEW_FILTER_BITS: f32 = 16.0;
 const MERGED: u8 = 8;
 /// Bytes of a file that is merged.
 const FILE_BYTES: u64 = 32 << 20;
+/// Bytes that a table gathers in memory, at most, before they become a file: the keys, of which there are most, and the
+/// others. The larger the files that come from memory, the less often what is there already is merged with them. A table
+/// keeps what it was made with, so this cannot depend on the memory it is opened with: see [`Tables::ease`].
+const KEYS_GATHERED: u64 = 128 << 20;
+const GATHERED: u64 = 32 << 20;
+/// Threads that write and merge files. One of them only writes; while all the others merge, it asks the queue again and
+/// again without a pause. So there are enough for three tables to be merged at a time.
+const WORKERS: usize = 4;
 /// Entries are a few bytes that compress in company.
 const BLOCK_BYTES: u32 = 8 << 10;
 
@@ -144,25 +154,21 @@ impl Tables {
         let database = Database::builder(path)
             .cache_size(memory.cache)
             .max_journaling_size((4 * memory.buffers).max(64 << 20))
-            .worker_threads(2)
+            .worker_threads(WORKERS)
             .open()?;
         let bits = |bits| FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(bits));
         let filters = FilterPolicy::new([bits(NEW_FILTER_BITS), bits(FILTER_BITS)]);
         let merging = Leveled::default().with_l0_threshold(MERGED).with_table_target_size(FILE_BYTES);
-        let sized = |buffer: u64| {
+        let gathering = |bytes: u64| {
             KeyspaceCreateOptions::default()
                 .manual_journal_persist(true)
-                .max_memtable_size(buffer)
+                .max_memtable_size(bytes)
                 .compaction_strategy(Arc::new(merging.clone()))
                 .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
                 .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
                 .filter_policy(filters.clone())
         };
-        // Most of what is written goes to the keys. The larger the files that come from memory, the less often what is
-        // there already is merged with them.
-        let large = || sized((memory.buffers / 2).clamp(4 << 20, 128 << 20));
-        let small = || sized((memory.buffers / 8).clamp(4 << 20, 32 << 20));
-        let table = |name: &str| database.keyspace(name, small);
+        let table = |name: &str| database.keyspace(name, || gathering(GATHERED));
         Ok(Tables {
             pages: table("pages")?,
             ids: table("ids")?,
@@ -170,11 +176,26 @@ impl Tables {
             sets: table("sets")?,
             members: table("members")?,
             sites: table("sites")?,
-            keys: database.keyspace("keys", large)?,
+            keys: database.keyspace("keys", || gathering(KEYS_GATHERED))?,
             requests: table("requests")?,
             about: table("about")?,
+            buffers: memory.buffers,
             database,
         })
+    }
+
+    /// Makes a file of what the fullest table has gathered, if all together hold more than they may.
+    pub fn ease(&self) -> Result<()> {
+        let held = |table: &Keyspace| table.tree.active_memtable().size();
+        let tables = self.all().map(|(_, table)| (held(table), table));
+        let fullest = tables.iter().max_by_key(|(bytes, _)| *bytes);
+        match fullest {
+            Some((_, table)) if tables.iter().map(|(bytes, _)| bytes).sum::<u64>() > self.buffers => {
+                table.rotate_memtable()?;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     pub fn all(&self) -> [(&'static str, &Keyspace); 9] {

@@ -444,6 +444,7 @@ impl Batched<'_> {
     fn flush(&mut self) -> Result<()> {
         let fresh = self.index.tables.batch(0, crate::store::Sync::Commit);
         std::mem::replace(&mut self.batch, fresh).commit()?;
+        self.index.tables.ease()?;
         self.held = 0;
         Ok(())
     }
