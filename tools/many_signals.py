@@ -56,8 +56,9 @@ KINDS: Final = (*PAPER, "boosting")
 HALVES: Final = {"train": ("1", "classic"), "test": ("2", "modern")}
 #: Pairs of each set of real pages that are taken, of more than ten thousand: long pages take their time.
 REAL_PAIRS: Final = 3000
-#: Sets whose pages are rendered, few enough for it.
-RENDERED: Final = frozenset({"petclinic"})
+#: How the pages of each set of real pages are rendered. Those of services are thousands, and most of them ask in vain
+#: for scripts that nobody stored: a second is enough for what they can do.
+RENDERED: Final = {"petclinic": (), "ota": ("--delay", "1", "--at-a-time", "8")}
 
 
 class Workshop:
@@ -229,14 +230,13 @@ def _real(
     file = workshop.work / f"{name}.pairs.jsonl"
     lines = [{"a": row["a"], "b": row["b"], "label": row["label"], "group": group(row)} for row in rows]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    rendered = [workshop.rendered(name, *pages)] if name in RENDERED else []
-    idf = workshop.neardup(f"{name}.idf", "idf", "build", *pages, *rendered)
+    rendered = workshop.rendered(name, *pages, *RENDERED[name])
+    idf = workshop.neardup(f"{name}.idf", "idf", "build", *pages, rendered)
     given = [part for path in pages for part in ("--pages", path)]
-    given += [part for path in rendered for part in ("--rendered", path)]
-    groups = "F+R+L+O+RO" if rendered else "F+L+O"
     signals = workshop.neardup(
-        f"{name}.parquet", "signals", *given, "--pairs", file, "--idf", idf, "--signals", groups, "--quiet"
-    )
+        f"{name}.parquet", "signals", *given, "--rendered", rendered, "--pairs", file, "--idf", idf,
+        "--signals", "F+R+L+O+RO", "--quiet",
+    )  # fmt: skip
     judged: Judged = read_judged(file, Labels())
     labelled = Labelled.of(read_signals(signals), judged)
     # No queries here; pairs of one service, or of one kind of state, never straddle folds.
@@ -293,8 +293,7 @@ def write_page(workshop: Workshop, data: Path | None, effort: Effort, quick: boo
             print(f"left out, for it is not there: {name}", file=sys.stderr)
             continue
         alone = workshop.kept(f"{name}.2", partial(table_2, labelled, effort))
-        sums = ["fetched_simhash_distance", "fetched_tfidf_distance", "F"]
-        sums += ["F+R", "F+R+O+RO"] if name in RENDERED else ["F+O"]
+        sums = ["fetched_simhash_distance", "fetched_tfidf_distance", "F", "F+R", "F+R+O+RO"]
         together = workshop.kept(f"{name}.3", partial(experiments, labelled, sums, effort))
         reals[name] = (labelled.summary(), markdown({"2": alone, "3": together, "4": []}))
     judges = train(train_half, "F+R+RS", "rules").text(), train(train_half, "F+R+RS", "tree").text()

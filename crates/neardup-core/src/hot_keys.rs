@@ -67,9 +67,13 @@ impl<'a> HotKeys<'a> {
             for hot in rule.joined.hot.chunk_by(|a, b| a.column == b.column) {
                 let first = keys.buckets.len() as u32;
                 let numbers = hot.iter().zip(first..).map(|(bucket, number)| (bucket.key, number)).collect();
-                keys.columns.push(HotColumn { rule: at, column: hot[0].column, numbers });
-                let bucket =
-                    |hot: &HotBucket| Bucket { rule: at, column: hot.column, key: hot.key, pages: hot.pages };
+                keys.columns.push(HotColumn { rule: at, column: hot[0].column as usize, numbers });
+                let bucket = |hot: &HotBucket| Bucket {
+                    rule: at,
+                    column: hot.column as usize,
+                    key: hot.key,
+                    pages: u64::from(hot.pages),
+                };
                 keys.buckets.extend(hot.iter().map(bucket));
             }
         }

@@ -7,11 +7,12 @@
 //! comparisons and no memory. Buckets are worked on in parallel, large ones screened ([`crate::crowd`]); the result is
 //! sorted, so threads leave no trace.
 //!
-//! Cost: sorting n entries of 16 bytes for each column, one column at a time and of a long one a part of the keys at a
+//! Cost: sorting n entries of 12 bytes for each column, one column at a time and of a long one a part of the keys at a
 //! time, then one verification a candidate pair; pairs that are rejected are never stored. A bucket of s pages makes
 //! s²/2 candidates, so those beyond a [`Limits`] are left to [`crate::hot`]. The buckets of a column are taken up from the smallest on, in slices, and only between slices
 //! is it asked whether a limit is passed: which buckets are left depends neither on threads nor on memory.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -51,11 +52,11 @@ pub struct Joined {
 /// A bucket that was left; the pages in it are those that have the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HotBucket {
-    pub column: usize,
     /// With the site, where the rule is for pairs on one site.
     pub key: u64,
+    pub column: u32,
     /// How many there are.
-    pub pages: u64,
+    pub pages: u32,
 }
 
 /// A bucket and its pages, ascending, each once.
@@ -93,6 +94,8 @@ impl Limits {
 }
 
 const SMALLEST_SLICE: u64 = 1 << 20;
+/// Possible pairs after which those that were accepted are put with the others, rather than held twice for long.
+const AT_ONCE: u64 = 1 << 22;
 
 /// A page in a bucket that was put together elsewhere: the bucket's column, its key, and its site where the rule is for
 /// pairs on one site (else 0).
@@ -104,10 +107,36 @@ pub struct Standing {
     pub page: u32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A page under a key. The key is held in halves: an entry then takes 12 bytes, not 16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
-    key: u64,
+    halves: [u32; 2],
     page: u32,
+}
+
+impl Entry {
+    #[inline(always)]
+    fn new(key: u64, page: u32) -> Self {
+        Entry { halves: [(key >> 32) as u32, key as u32], page }
+    }
+
+    #[inline(always)]
+    fn key(&self) -> u64 {
+        u64::from(self.halves[0]) << 32 | u64::from(self.halves[1])
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    #[inline(always)]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key()).then(self.page.cmp(&other.page))
+    }
 }
 
 /// Pairs a page that there is room for from the start, where there are more pages than this.
@@ -190,7 +219,7 @@ impl<'a> Buckets<'a> {
         joined.in_hot = vec![false; self.keys.pages()];
         for bucket in listed {
             bucket.pages.iter().for_each(|&page| joined.in_hot[page as usize] = true);
-            let (column, key, pages) = (bucket.column, bucket.key, bucket.pages.len() as u64);
+            let (column, key, pages) = (bucket.column as u32, bucket.key, bucket.pages.len() as u32);
             joined.hot.push(HotBucket { column, key, pages });
         }
         joined
@@ -225,10 +254,10 @@ impl<'a> Buckets<'a> {
         let mut joined = Joined::default();
         for of_column in standing.chunk_by(|a, b| a.column == b.column) {
             let entries: Vec<Entry> =
-                of_column.iter().map(|at| Entry { key: self.bucket_of(at).1, page: at.page }).collect();
+                of_column.iter().map(|at| Entry::new(self.bucket_of(at).1, at.page)).collect();
             let column = Column { buckets: self, number: of_column[0].column as usize, entries };
             let mut start = 0;
-            let ranges = column.entries.chunk_by(|a, b| a.key == b.key).map(|bucket| {
+            let ranges = column.entries.chunk_by(|a, b| a.halves == b.halves).map(|bucket| {
                 start += bucket.len();
                 start - bucket.len()..start
             });
@@ -287,7 +316,7 @@ impl<'a> Buckets<'a> {
         for page in 0..self.keys.pages() as u32 {
             keys(page, &mut |key| {
                 if part.has(key) {
-                    entries.push(Entry { key, page });
+                    entries.push(Entry::new(key, page));
                 }
             });
         }
@@ -295,8 +324,8 @@ impl<'a> Buckets<'a> {
         let mut kept = 0;
         let mut start = 0;
         while start < entries.len() {
-            let key = entries[start].key;
-            let length = entries[start..].iter().take_while(|entry| entry.key == key).count();
+            let key = entries[start].halves;
+            let length = entries[start..].iter().take_while(|entry| entry.halves == key).count();
             if length > 1 {
                 entries.copy_within(start..start + length, kept);
                 kept += length;
@@ -312,11 +341,11 @@ impl Column<'_> {
     fn join_within(&self, verifier: &impl Screened, limits: Limits, joining: &mut Joining) {
         let mut ordinary: Vec<Range<usize>> = Vec::new();
         let mut start = 0;
-        for bucket in self.entries.chunk_by(|a, b| a.key == b.key) {
+        for bucket in self.entries.chunk_by(|a, b| a.halves == b.halves) {
             let range = start..start + bucket.len();
             start = range.end;
             joining.joined.largest_bucket = joining.joined.largest_bucket.max(bucket.len() as u64);
-            if joining.left.contains(&(self.number, bucket[0].key)) {
+            if joining.left.contains(&(self.number, bucket[0].key())) {
                 continue;
             }
             if bucket.len() > limits.bucket {
@@ -327,7 +356,7 @@ impl Column<'_> {
         }
         let total: u64 = ordinary.iter().map(possible).sum();
         if total > limits.slice() || joining.beyond(limits) {
-            ordinary.sort_by_key(|bucket| bucket.len());
+            ordinary.sort_unstable_by_key(|bucket| (bucket.len(), bucket.start));
         }
         let mut next = 0;
         while next < ordinary.len() {
@@ -341,14 +370,22 @@ impl Column<'_> {
                 next += 1;
             }
             joining.begun += slice;
-            joining.add(self.join_exhaustively(&ordinary[first..next], verifier));
+            let (mut from, mut some) = (first, 0);
+            for at in first..next {
+                some += possible(&ordinary[at]);
+                if some >= AT_ONCE || at + 1 == next {
+                    joining.add(self.join_exhaustively(&ordinary[from..=at], verifier));
+                    (from, some) = (at + 1, 0);
+                }
+            }
         }
     }
 
     fn leave(&self, range: &Range<usize>, joining: &mut Joining) {
         let entries = &self.entries[range.clone()];
-        let pages = entries.chunk_by(|a, b| a.page == b.page).count() as u64;
-        joining.joined.hot.push(HotBucket { column: self.number, key: entries[0].key, pages });
+        let pages = entries.chunk_by(|a, b| a.page == b.page).count();
+        let key = entries[0].key();
+        joining.joined.hot.push(HotBucket { column: self.number as u32, key, pages: pages as u32 });
         joining.joined.in_hot.resize(self.buckets.pages(), false);
         entries.iter().for_each(|entry| joining.joined.in_hot[entry.page as usize] = true);
     }
@@ -363,7 +400,7 @@ impl Column<'_> {
             (0..bucket.len() - 1).into_par_iter().map(move |at| (bucket, at))
         });
         let of_rows = rows.fold(Found::default, |mut found, (bucket, at)| {
-            let Entry { key, page: a } = bucket[at];
+            let (key, a) = (bucket[at].key(), bucket[at].page);
             for &Entry { page: b, .. } in &bucket[at + 1..] {
                 if a != b {
                     self.look(verifier, key, a, b, &mut found);
@@ -400,7 +437,7 @@ impl Column<'_> {
         let entries = &self.entries[range.clone()];
         let mut pages: Vec<u32> = entries.iter().map(|entry| entry.page).collect();
         pages.dedup();
-        (entries[0].key, pages)
+        (entries[0].key(), pages)
     }
 }
 

@@ -16,9 +16,9 @@ use crate::records::SetRecord;
 use crate::shape::Row;
 use crate::store::{Error, Result, View, number};
 
-/// Pages, or keys, that one thread looks up alone.
+/// Pages that one thread works on alone.
 const FEW: usize = 16;
-/// Keys that a thread takes at a time.
+/// Keys that a thread takes at a time; no more than these are not shared out.
 const RUN: usize = 512;
 
 /// What was looked up of a page.
@@ -108,15 +108,15 @@ where
     K: Ord + Sync,
     R: Send,
 {
-    if keys.len() <= FEW {
-        return keys.iter().map(look).collect();
-    }
     let mut order: Vec<u32> = (0..keys.len() as u32).collect();
-    order.par_sort_unstable_by_key(|&at| &keys[at as usize]);
-    let runs: Vec<Vec<R>> = order
-        .par_chunks(RUN)
-        .map(|run| run.iter().map(|&at| look(&keys[at as usize])).collect())
-        .collect::<Result<_>>()?;
+    let look_up = |run: &[u32]| run.iter().map(|&at| look(&keys[at as usize])).collect::<Result<Vec<R>>>();
+    let runs: Vec<Vec<R>> = if keys.len() <= RUN {
+        order.sort_unstable_by_key(|&at| &keys[at as usize]);
+        vec![look_up(&order)?]
+    } else {
+        order.par_sort_unstable_by_key(|&at| &keys[at as usize]);
+        order.par_chunks(RUN).map(look_up).collect::<Result<_>>()?
+    };
     let mut found: Vec<Option<R>> = keys.iter().map(|_| None).collect();
     for (&at, one) in order.iter().zip(runs.into_iter().flatten()) {
         found[at as usize] = Some(one);

@@ -98,8 +98,9 @@ class Index:
         if not tables.is_dir():
             raise FormatError("the index has lost its tables", where=str(tables), hint="take a backup")
         with self._told():
+            # A quarter is left for what has been gathered and is on its way to the disk while more is gathered.
             self._store = open_store(
-                str(tables), self._shape, most=self.about.most, sync=sync, cache=memory * 3 // 4, buffers=memory // 4
+                str(tables), self._shape, most=self.about.most, sync=sync, cache=memory // 2, buffers=memory // 4
             )
         self._single = single_of(self._store, self._shape, self.about.reading, self._rules)
         self._adding: Group[tuple[Page, str | None], Answer] = Group(self._add_together, _TOGETHER)
