@@ -10,8 +10,9 @@ REALS = {
         "Terms and policies, fetched again and again",
         "Pages of the Open Terms Archive (contrib, ODC-BY 1.0): pairs of two fetches of one document are duplicates if "
         "the archive holds the same main text for both, and not if it changed; two documents of one service are not. "
-        "Labels are derived from hand-written selectors, not judged pair by pair. These pages were not "
-        "rendered, and there are no queries. More than half of the pairs are duplicates, "
+        "Labels are derived from hand-written selectors, not judged pair by pair. The pages are rendered from what is "
+        "stored, without the scripts and frames they ask for, so that rendering adds little that was not there. There "
+        "are no queries. More than half of the pairs are duplicates, "
         "so F is high for anything that accepts much. Most bodies are longer than gzip sees: look at how few pairs "
         "have a gzip mcd.",
     ),

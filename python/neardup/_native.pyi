@@ -172,6 +172,26 @@ def read_pages(
     npt.NDArray[np.uint64],
     npt.NDArray[np.uint64],
 ]: ...
+def fingerprint_pages(
+    content: pa.LargeBinaryArray,
+    html: pa.BooleanArray,
+    charset: pa.StringArray,
+    url: pa.StringArray,
+    kinds: list[tuple[str, int, int, int, bool]],
+    *,
+    held: bool,
+    hash: str = "fold",
+    site_rule: str = "registrable",
+) -> tuple[
+    npt.NDArray[np.int64],
+    pa.LargeListArray | None,
+    pa.StringArray,
+    pa.StringArray,
+    npt.NDArray[np.bool_],
+    npt.NDArray[np.uint64],
+    npt.NDArray[np.uint64],
+    list[npt.NDArray[np.uint64] | tuple[pa.LargeListArray, pa.LargeListArray]],
+]: ...
 def terms(
     content: bytes,
     *,

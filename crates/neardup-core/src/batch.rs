@@ -1,9 +1,10 @@
 //! The kernels over a batch of pages: lists of tokens in, one row of numbers a page out.
 
-use crate::minhash::{Functions, group_keys, pair_keys};
+use crate::making::{Kind, Made, Maker};
+use crate::minhash::{Functions, pair_keys};
 use crate::ordered::Ordered;
 use crate::parity;
-use crate::projection::{Projection, piece_keys};
+use crate::projection::piece_keys;
 use crate::shingle::{rabin_shingles, shingles};
 
 /// Lists end to end, as Arrow lays them out: list i is `values[offsets[i]..offsets[i + 1]]`.
@@ -41,7 +42,7 @@ impl<'a> Lists<'a> {
 }
 
 /// Which windows of tokens are hashed, and how.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shingling {
     pub k: usize,
     pub rabin: bool,
@@ -75,20 +76,16 @@ pub fn minima(tokens: Lists<'_>, shingling: Shingling, count: usize) -> Vec<u32>
 
 /// One key for each group of `rows` of a page's `count` min-values (supershingles, band keys), row after row.
 pub fn minima_keys(tokens: Lists<'_>, shingling: Shingling, count: usize, rows: usize) -> Vec<u64> {
-    let functions = Functions::new(count);
-    let groups = count / rows;
-    let mut keys = vec![0; tokens.len() * groups];
-    let (mut window, mut minima) = (Vec::new(), vec![u32::MAX; count]);
-    for (tokens, row) in tokens.iter().zip(keys.chunks_mut(groups.max(1))) {
-        shingling.fill(tokens, &mut window);
-        if window.is_empty() {
-            minima.fill(u32::MAX);
-        } else {
-            functions.minima(&window, &mut minima);
-        }
-        group_keys(&minima, rows, row);
+    rows_of(tokens, Kind::Keys { shingling, count, rows })
+}
+
+fn rows_of(tokens: Lists<'_>, kind: Kind) -> Vec<u64> {
+    let mut maker = Maker::new(&[kind], 0);
+    tokens.iter().for_each(|page| maker.page(page));
+    match maker.made().pop() {
+        Some(Made::Rows { values, .. }) => values,
+        _ => Vec::new(),
     }
-    keys
 }
 
 /// The keys of all pairs of each page's supershingles.
@@ -102,19 +99,7 @@ pub fn pairs_of_keys(supershingles: &[u64], width: usize) -> Vec<u64> {
 
 /// The sketch of `bits` bits of each page, over its tokens (`k` = 1) or its shingles.
 pub fn projections(tokens: Lists<'_>, shingling: Shingling, bits: usize) -> Vec<u64> {
-    let projection = Projection::new(bits);
-    let width = projection.width();
-    let mut sketches = vec![0; tokens.len() * width];
-    let mut window = Vec::new();
-    for (tokens, row) in tokens.iter().zip(sketches.chunks_mut(width)) {
-        if shingling.k == 1 {
-            projection.bits(tokens, row);
-        } else {
-            shingling.fill(tokens, &mut window);
-            projection.bits(&window, row);
-        }
-    }
-    sketches
+    rows_of(tokens, Kind::Bits { shingling, bits })
 }
 
 /// The piece keys of each sketch.

@@ -43,6 +43,7 @@ pub mod jsonl;
 pub mod keys;
 pub mod lanes;
 pub mod links;
+pub mod making;
 pub mod minhash;
 pub mod noise;
 pub mod one_permutation;

@@ -1,6 +1,7 @@
 //! Tokens to fingerprints, a batch at a time.
 
 use neardup_core::batch::{self, Shingling};
+use neardup_core::making::Kind;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,6 +14,19 @@ pub fn shingling(k: usize, rabin: bool) -> PyResult<Shingling> {
         return Err(PyValueError::new_err("k must be at least 1"));
     }
     Ok(Shingling { k, rabin })
+}
+
+/// A fingerprint that tokens alone decide: "keys", "bits" or "set"; k; min-values or bits; rows; whether by Rabin's hash.
+pub type KindParts = (String, usize, usize, usize, bool);
+
+pub fn kind((name, k, count, rows, rabin): KindParts) -> PyResult<Kind> {
+    let shingling = shingling(k, rabin)?;
+    match name.as_str() {
+        "keys" if rows > 0 && count >= rows => Ok(Kind::Keys { shingling, count, rows }),
+        "bits" if count > 0 && count.is_multiple_of(64) => Ok(Kind::Bits { shingling, bits: count }),
+        "set" => Ok(Kind::Set { shingling }),
+        _ => Err(PyValueError::new_err("no such kind of fingerprint")),
+    }
 }
 
 fn check(holds: bool, what: &'static str) -> PyResult<()> {

@@ -1,8 +1,8 @@
 //! One page to the index in one call: read, fingerprinted, and added or asked about, the interpreter lock released
 //! from beginning to end. Python's part of an addition is then small enough for threads to add side by side.
 
-use neardup_core::batch::{self, Lists, Shingling};
 use neardup_core::hash::identity;
+use neardup_core::making::{Kind, Made, Maker};
 use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::site::site;
 use neardup_index::group::OnePage;
@@ -11,42 +11,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
-use crate::fingerprints::shingling;
+use crate::fingerprints::{KindParts, kind};
 use crate::index::{Answers, IndexStore, answers, flags};
 use crate::pages::reading;
 use crate::pairs::contiguous;
-
-/// A fingerprint that tokens alone decide, as a row of numbers.
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Supershingles { shingling: Shingling, count: usize, rows: usize },
-    Projection { shingling: Shingling, bits: usize },
-}
-
-impl Kind {
-    /// Supershingles of `count` minima in groups of `rows`, or a projection to `count` bits.
-    fn new((name, k, count, rows, rabin): (String, usize, usize, usize, bool)) -> PyResult<Self> {
-        let shingling = shingling(k, rabin)?;
-        match name.as_str() {
-            "supershingles" if rows > 0 && count >= rows => {
-                Ok(Kind::Supershingles { shingling, count, rows })
-            }
-            "projection" if count > 0 && count.is_multiple_of(64) => {
-                Ok(Kind::Projection { shingling, bits: count })
-            }
-            _ => Err(PyValueError::new_err("no such kind of fingerprint")),
-        }
-    }
-
-    fn of(self, tokens: Lists<'_>) -> Vec<u64> {
-        match self {
-            Kind::Supershingles { shingling, count, rows } => {
-                batch::minima_keys(tokens, shingling, count, rows)
-            }
-            Kind::Projection { shingling, bits } => batch::projections(tokens, shingling, bits),
-        }
-    }
-}
 
 /// What is computed of every page, in the order of the index's columns.
 #[pyclass(frozen, module = "neardup._native")]
@@ -62,12 +30,15 @@ impl PageReader {
     #[new]
     #[pyo3(signature = (kinds, *, hash, site_rule, min_tokens))]
     fn new(
-        kinds: Vec<(String, usize, usize, usize, bool)>,
+        kinds: Vec<KindParts>,
         hash: &str,
         site_rule: &str,
         min_tokens: usize,
     ) -> PyResult<Self> {
-        let kinds = kinds.into_iter().map(Kind::new).collect::<PyResult<_>>()?;
+        let kinds: Vec<Kind> = kinds.into_iter().map(kind).collect::<PyResult<_>>()?;
+        if kinds.iter().any(|kind| matches!(kind, Kind::Set { .. })) {
+            return Err(PyValueError::new_err("sets are no rows of numbers"));
+        }
         Ok(PageReader { kinds, reading: reading(hash, site_rule)?, min_tokens })
     }
 }
@@ -86,13 +57,17 @@ impl PageReader {
                 (*tokens, url.and_then(|url| site(&url, self.reading.site)))
             }
         };
-        let offsets = [0, tokens.len() as i64];
-        let lists = Lists { offsets: &offsets, values: tokens };
+        let mut maker = Maker::new(&self.kinds, 0);
+        maker.page(tokens);
+        let rows = maker.made().into_iter().map(|made| match made {
+            Made::Rows { values, .. } => values,
+            Made::Sets { .. } => Vec::new(),
+        });
         OnePage {
             identity: (!tokens.is_empty()).then(|| identity(tokens)),
             active: tokens.len() >= self.min_tokens,
             site: on.map_or(0, |name| neardup_index::site_hash(name.as_bytes())),
-            words: self.kinds.iter().flat_map(|kind| kind.of(lists)).collect(),
+            words: rows.flatten().collect(),
             ..OnePage::default()
         }
     }

@@ -7,16 +7,21 @@ use arrow_array::{Array, BooleanArray, LargeBinaryArray, StringArray};
 use neardup_core::decode::decode;
 use neardup_core::hash::{TermHash, fold_term, identity};
 use neardup_core::html::links::{Wanted, links as html_links, normalised, resolved};
+use neardup_core::making::{Made, Maker};
 use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::site::{SiteRule, site};
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
-use crate::arrays::{detached, list_array, pyarrow};
+use crate::arrays::{detached, list_array, pyarrow, rows};
+use crate::fingerprints::{KindParts, kind};
+
+/// Bytes of running text that a term takes.
+const TERM_BYTES: usize = 6;
 
 pub fn reading(hash: &str, site_rule: &str) -> PyResult<Reading> {
     let hash = match hash {
@@ -82,6 +87,45 @@ impl Pages {
     }
 }
 
+/// What reading gives for a batch, one row a page; tokens only if they are held.
+#[derive(Default)]
+struct Facts {
+    offsets: Vec<i64>,
+    tokens: Vec<u64>,
+    titles: StringBuilder,
+    sites: StringBuilder,
+    replaced: Vec<bool>,
+    high: Vec<u64>,
+    low: Vec<u64>,
+}
+
+/// Reads all pages; `each` is shown the tokens of one after another.
+fn read_all(pages: &Pages, reading: Reading, held: bool, mut each: impl FnMut(&[u64])) -> Facts {
+    let mut reader = Reader::default();
+    // A term of running text takes about six bytes; growing the buffer would copy it.
+    let room = if held { pages.bytes() / TERM_BYTES } else { 0 };
+    let mut read = Facts { offsets: vec![0], tokens: Vec::with_capacity(room), ..Facts::default() };
+    let mut count = 0;
+    for page in pages.iter() {
+        let start = read.tokens.len();
+        let facts = reader.tokens(page, reading, &mut read.tokens);
+        let tokens = &read.tokens[start..];
+        count += tokens.len() as i64;
+        read.offsets.push(count);
+        read.titles.append_option(facts.title);
+        read.sites.append_option(facts.site);
+        read.replaced.push(facts.replaced);
+        let name = identity(tokens);
+        read.high.push((name >> 64) as u64);
+        read.low.push(name as u64);
+        each(tokens);
+        if !held {
+            read.tokens.clear();
+        }
+    }
+    read
+}
+
 type Read<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyAny>,
@@ -105,33 +149,75 @@ pub fn read_pages<'py>(
 ) -> PyResult<Read<'py>> {
     let reading = reading(hash, site_rule)?;
     let pages = Pages::new(&content, &html, &charset, &url)?;
-    let read = detached(py, || {
-        let mut reader = Reader::default();
-        // A term of running text takes about six bytes; growing the buffer would copy it.
-        let (mut offsets, mut tokens) = (vec![0i64], Vec::with_capacity(pages.bytes() / 6));
-        let (mut titles, mut sites) = (StringBuilder::new(), StringBuilder::new());
-        let (mut replaced, mut high, mut low) = (Vec::new(), Vec::new(), Vec::new());
-        for page in pages.iter() {
-            let start = tokens.len();
-            let facts = reader.tokens(page, reading, &mut tokens);
-            offsets.push(tokens.len() as i64);
-            titles.append_option(facts.title);
-            sites.append_option(facts.site);
-            replaced.push(facts.replaced);
-            let name = identity(&tokens[start..]);
-            high.push((name >> 64) as u64);
-            low.push(name as u64);
-        }
-        (offsets, tokens, titles.finish(), sites.finish(), replaced, high, low)
-    });
-    let (offsets, tokens, titles, sites, replaced, high, low) = read;
+    let mut read = detached(py, || read_all(&pages, reading, true, |_| {}));
     Ok((
-        pyarrow(py, list_array(offsets, tokens)?)?,
-        pyarrow(py, Arc::new(titles))?,
-        pyarrow(py, Arc::new(sites))?,
-        replaced.into_pyarray(py),
-        high.into_pyarray(py),
-        low.into_pyarray(py),
+        pyarrow(py, list_array(read.offsets, read.tokens)?)?,
+        pyarrow(py, Arc::new(read.titles.finish()))?,
+        pyarrow(py, Arc::new(read.sites.finish()))?,
+        read.replaced.into_pyarray(py),
+        read.high.into_pyarray(py),
+        read.low.into_pyarray(py),
+    ))
+}
+
+/// Rows of numbers, or sets and their parities.
+#[derive(IntoPyObject)]
+pub enum MadeColumn<'py> {
+    Rows(Bound<'py, PyArray2<u64>>),
+    Sets((Bound<'py, PyAny>, Bound<'py, PyAny>)),
+}
+
+type Fingerprinted<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Option<Bound<'py, PyAny>>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyAny>,
+    Bound<'py, PyArray1<bool>>,
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u64>>,
+    Vec<MadeColumn<'py>>,
+);
+
+/// (how many tokens, tokens if they are to be held, title, site, replaced, identity high, identity low, a column for each
+/// kind of fingerprint) of each page, made in one pass.
+#[pyfunction]
+#[pyo3(signature = (content, html, charset, url, kinds, *, held, hash="fold", site_rule="registrable"))]
+#[allow(clippy::too_many_arguments)]
+pub fn fingerprint_pages<'py>(
+    py: Python<'py>,
+    content: PyArray,
+    html: PyArray,
+    charset: PyArray,
+    url: PyArray,
+    kinds: Vec<KindParts>,
+    held: bool,
+    hash: &str,
+    site_rule: &str,
+) -> PyResult<Fingerprinted<'py>> {
+    let reading = reading(hash, site_rule)?;
+    let kinds = kinds.into_iter().map(kind).collect::<PyResult<Vec<_>>>()?;
+    let pages = Pages::new(&content, &html, &charset, &url)?;
+    let (mut read, made) = detached(py, || {
+        let mut maker = Maker::new(&kinds, pages.bytes() / TERM_BYTES);
+        let read = read_all(&pages, reading, held, |tokens| maker.page(tokens));
+        (read, maker.made())
+    });
+    let lengths: Vec<i64> = read.offsets.windows(2).map(|ends| ends[1] - ends[0]).collect();
+    let lists = |(offsets, values)| pyarrow(py, list_array(offsets, values)?);
+    let columns = made.into_iter().map(|made| match made {
+        Made::Rows { width, values } => Ok(MadeColumn::Rows(rows(py, values, width)?)),
+        Made::Sets { sets, parities } => Ok(MadeColumn::Sets((lists(sets)?, lists(parities)?))),
+    });
+    let columns = columns.collect::<PyResult<Vec<_>>>()?;
+    Ok((
+        lengths.into_pyarray(py),
+        if held { Some(lists((read.offsets, read.tokens))?) } else { None },
+        pyarrow(py, Arc::new(read.titles.finish()))?,
+        pyarrow(py, Arc::new(read.sites.finish()))?,
+        read.replaced.into_pyarray(py),
+        read.high.into_pyarray(py),
+        read.low.into_pyarray(py),
+        columns,
     ))
 }
 

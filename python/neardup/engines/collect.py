@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.detectors import Detector
@@ -33,7 +32,6 @@ from neardup.errors import InputError
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
 from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Loaded, Source
-from neardup.text import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,23 +149,23 @@ def page_columns(
     pages: pa.RecordBatch, kinds: Sequence[Fingerprint | ChunkSets], detector: Detector, settings: Settings
 ) -> tuple[dict[str, pa.Array], int]:
     """All that is kept of a batch of pages, by column, and how many had bytes that did not fit their encoding."""
-    page_tokens = read(pages, settings.reading)
-    tokens = page_tokens.tokens
-    columns = {name: pages.column(name) for name in KEPT}
-    columns["title"], columns["site"] = page_tokens.title, page_tokens.site
-    columns["tokens"] = pc.list_value_length(tokens)
-    columns["identity_high"] = pa.array(page_tokens.identity_high)
-    columns["identity_low"] = pa.array(page_tokens.identity_low)
-    given = fingerprinting.Given(pages, settings.reading, tokens)
-    columns |= dict(fingerprinting.fingerprint_columns(kinds, given))
     hold_tokens, streamed = fingerprinting.held(detector.fingerprints())
-    if hold_tokens or settings.hold_tokens:
-        columns[TOKENS] = tokens
+    hold_tokens = hold_tokens or settings.hold_tokens
+    first = fingerprinting.read_pages(pages, settings.reading, kinds, hold_tokens)
+    columns = {name: pages.column(name) for name in KEPT}
+    columns["title"], columns["site"] = first.title, first.site
+    columns["tokens"] = pa.array(first.lengths)
+    columns["identity_high"] = pa.array(first.identity_high)
+    columns["identity_low"] = pa.array(first.identity_low)
+    given = fingerprinting.Given(pages, settings.reading, first.tokens)
+    columns |= dict(fingerprinting.fingerprint_columns(kinds, given, first.made))
+    if hold_tokens:
+        columns[TOKENS] = given.tokens
     if streamed is not None:
         columns[STREAMS] = given.streams(streamed)
     if settings.keep == "most-linked":
         columns["own_url"], columns["links"] = page_links(pages)
-    return columns, int(page_tokens.replaced.sum())
+    return columns, int(first.replaced.sum())
 
 
 @dataclass(slots=True)

@@ -3,15 +3,27 @@ which pages are read once more, only if asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
 from neardup.engines.parts import LIST, fixed_width_column
-from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, OfContent, OfPages, OfTerms, Statistical
+from neardup.fingerprints import (
+    AnyFingerprint,
+    ChunkSets,
+    Fingerprint,
+    FixedWidth,
+    OfContent,
+    OfPages,
+    OfTerms,
+    Statistical,
+)
+from neardup.fingerprints.native_kinds import native_kind
 from neardup.text import Reading, content_streams, read, term_lists
 
 
@@ -87,12 +99,61 @@ def beyond_tokens(kinds: Sequence[AnyFingerprint]) -> bool:
     return any(isinstance(kind, OfTerms | OfPages | OfContent) for kind in kinds)
 
 
-def fingerprint_columns(kinds: Sequence[Fingerprint | ChunkSets], given: Given) -> Iterator[tuple[str, pa.Array]]:
-    """The fingerprints of the pages as columns with their names: rows of numbers, or sets and their parities."""
+#: Rows of numbers, or sets and their parities.
+Made = FixedWidth | tuple[pa.LargeListArray, pa.LargeListArray]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPages:
+    """What reading gives for a batch of pages, one row a page, and the fingerprints that were made on the way."""
+
+    #: How many tokens, and the tokens themselves if somebody needs them later.
+    lengths: npt.NDArray[np.int64]
+    tokens: pa.LargeListArray | None
+    title: pa.StringArray
+    site: pa.StringArray
+    replaced: npt.NDArray[np.bool_]
+    identity_high: npt.NDArray[np.uint64]
+    identity_low: npt.NDArray[np.uint64]
+    made: Mapping[Fingerprint | ChunkSets, Made]
+
+
+def read_pages(
+    pages: pa.RecordBatch, reading: Reading, kinds: Sequence[Fingerprint | ChunkSets], held: bool
+) -> ReadPages:
+    """Reads a batch and makes its fingerprints in one pass, as far as the native module can; tokens are given if they
+    are to be held, or if a fingerprint that is left asks for them.
+
+    >>> from neardup.fingerprints import ShingleSet, Winnowed
+    >>> from neardup.sources.memory import texts
+    >>> batch = texts(["a few words"]).batches[0]
+    >>> read_pages(batch, Reading(), [ShingleSet(2)], held=False).tokens is None
+    True
+    >>> read_pages(batch, Reading(), [Winnowed()], held=False).lengths
+    array([3])
+    """
+    native = [(kind, parts) for kind in kinds if (parts := native_kind(kind)) is not None]
+    left = len(native) < len(kinds)
+    *read, made = _native.fingerprint_pages(
+        *(pages.column(name) for name in ("content", "html", "charset", "url")),
+        [parts for _, parts in native],
+        held=held or left,
+        hash=reading.hash,
+        site_rule=reading.site,
+    )
+    return ReadPages(*read, made=dict(zip((kind for kind, _ in native), made, strict=True)))
+
+
+def fingerprint_columns(
+    kinds: Sequence[Fingerprint | ChunkSets], given: Given, made: Mapping[Fingerprint | ChunkSets, Made] | None = None
+) -> Iterator[tuple[str, pa.Array]]:
+    """The fingerprints of the pages as columns with their names, those that were made already as they are: rows of
+    numbers, or sets and their parities."""
     for number, kind in enumerate(kinds):
-        values = kind.compute(given.to(kind))
+        values = made[kind] if made is not None and kind in made else kind.compute(given.to(kind))
         if isinstance(values, np.ndarray):
             yield f"fingerprint_{number}", fixed_width_column(values)
-        else:
-            yield f"{LIST}{number}", values
-            yield f"parity_{number}", _native.parities(values)
+            continue
+        sets, parities = values if isinstance(values, tuple) else (values, _native.parities(values))
+        yield f"{LIST}{number}", sets
+        yield f"parity_{number}", parities

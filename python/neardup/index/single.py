@@ -1,8 +1,8 @@
 """Pages one by one: read, fingerprinted and added in one native call, which holds no lock that another thread needs.
 
 Threads that add at the same time read and fingerprint side by side and share a commit; what Python does of an addition
-is to take the page apart and to name the answer. This goes for detectors whose fingerprints are supershingles and
-projections, which all of Henzinger's are; pages for others go through the arrays of ``incoming`` and wait in a
+is to take the page apart and to name the answer. This goes for detectors whose fingerprints are rows of keys
+or bits, which all of Henzinger's are; pages for others go through the arrays of ``incoming`` and wait in a
 ``Group``.
 """
 
@@ -17,14 +17,12 @@ import numpy.typing as npt
 
 from neardup import _native
 from neardup.detectors import Rule
-from neardup.fingerprints import Fingerprint, Projection, Supershingles
+from neardup.fingerprints.native_kinds import native_kind
 from neardup.index.answers import Answer, answer_of
 from neardup.index.incoming import Page, encoded, seconds, token_array
 from neardup.index.shape import Shape
 from neardup.sources.memory import row_of
 from neardup.text import Reading
-
-_Kind = tuple[str, int, int, int, bool]
 
 
 class Single:
@@ -63,7 +61,7 @@ class Single:
 
 def single_of(store: _native.IndexStore, shape: Shape, reading: Reading, rules: Sequence[Rule]) -> Single | None:
     """The way of single pages, if all that is computed of a page is known to the native module."""
-    kinds = [_kind(kind) for kind in shape.columns]
+    kinds = [native_kind(kind) for kind in shape.columns]
     if shape.sets or any(kind is None for kind in kinds):
         return None
     reader = _native.PageReader(
@@ -73,17 +71,3 @@ def single_of(store: _native.IndexStore, shape: Shape, reading: Reading, rules: 
         min_tokens=reading.min_tokens,
     )
     return Single(store, reader, shape, rules)
-
-
-def _kind(kind: Fingerprint) -> _Kind | None:
-    """A fingerprint as the native module names it.
-
-    >>> _kind(Supershingles()), _kind(Projection(bits=64))
-    (('supershingles', 8, 84, 14, False), ('projection', 1, 64, 0, False))
-    """
-    # Not by isinstance: a fingerprint that builds on one of these may compute something else.
-    if type(kind) is Supershingles:
-        return ("supershingles", kind.k, kind.rows * kind.groups, kind.rows, kind.rabin)
-    if type(kind) is Projection:
-        return ("projection", kind.k, kind.bits, 0, kind.rabin)
-    return None

@@ -1,0 +1,204 @@
+//! Fingerprints of one page after another, each page's while its tokens are in the nearest cache.
+//!
+//! The tokens of a batch take more room than its text. Written out, and read again for every fingerprint, they would
+//! pass through memory each time; those of a page are some kilobytes, and shingles that several fingerprints are made of
+//! are made once.
+
+use crate::batch::Shingling;
+use crate::minhash::{Functions, group_keys};
+use crate::ordered::Ordered;
+use crate::parity;
+use crate::projection::Projection;
+
+/// A fingerprint that tokens alone decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One key for each group of `rows` of a page's `count` min-values: supershingles, keys of bands.
+    Keys { shingling: Shingling, count: usize, rows: usize },
+    /// A sketch of `bits` bits, over tokens (`k` = 1) or shingles.
+    Bits { shingling: Shingling, bits: usize },
+    /// The ordered set of shingles, and its parity.
+    Set { shingling: Shingling },
+}
+
+/// What was made of all pages: rows of `width` numbers, or lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Made {
+    Rows { width: usize, values: Vec<u64> },
+    Sets { sets: (Vec<i64>, Vec<u64>), parities: (Vec<i64>, Vec<u64>) },
+}
+
+#[derive(Debug)]
+enum Step {
+    Keys { shingling: Shingling, rows: usize, functions: Functions, minima: Vec<u32>, keys: Vec<u64> },
+    Bits { shingling: Shingling, projection: Projection, sketches: Vec<u64> },
+    Set { shingling: Shingling, sets: (Vec<i64>, Vec<u64>), parities: (Vec<i64>, Vec<u64>) },
+}
+
+/// Takes pages and makes all their fingerprints.
+#[derive(Debug)]
+pub struct Maker {
+    steps: Vec<Step>,
+    shingles: Shingles,
+    ordered: Ordered,
+}
+
+/// The shingles of a page, made once for steps that want the same.
+#[derive(Debug, Default)]
+struct Shingles {
+    made: Option<Shingling>,
+    values: Vec<u64>,
+}
+
+impl Shingles {
+    fn of(&mut self, shingling: Shingling, tokens: &[u64]) -> &[u64] {
+        if self.made != Some(shingling) {
+            shingling.fill(tokens, &mut self.values);
+            self.made = Some(shingling);
+        }
+        &self.values
+    }
+}
+
+impl Maker {
+    /// For about so many tokens in all.
+    pub fn new(kinds: &[Kind], tokens: usize) -> Self {
+        let step = |&kind: &Kind| match kind {
+            Kind::Keys { shingling, count, rows } => Step::Keys {
+                shingling,
+                rows,
+                functions: Functions::new(count),
+                minima: vec![u32::MAX; count],
+                keys: Vec::new(),
+            },
+            Kind::Bits { shingling, bits } => {
+                Step::Bits { shingling, projection: Projection::new(bits), sketches: Vec::new() }
+            }
+            Kind::Set { shingling } => Step::Set {
+                shingling,
+                sets: (vec![0], Vec::with_capacity(tokens)),
+                parities: (vec![0], Vec::new()),
+            },
+        };
+        let steps = kinds.iter().map(step).collect();
+        Maker { steps, shingles: Shingles::default(), ordered: Ordered::default() }
+    }
+
+    /// Makes the fingerprints of the next page.
+    pub fn page(&mut self, tokens: &[u64]) {
+        self.shingles.made = None;
+        for step in &mut self.steps {
+            match step {
+                Step::Keys { shingling, rows, functions, minima, keys } => {
+                    let shingles = self.shingles.of(*shingling, tokens);
+                    if shingles.is_empty() {
+                        minima.fill(u32::MAX);
+                    } else {
+                        functions.minima(shingles, minima);
+                    }
+                    let from = keys.len();
+                    keys.resize(from + minima.len() / *rows, 0);
+                    group_keys(minima, *rows, &mut keys[from..]);
+                }
+                Step::Bits { shingling, projection, sketches } => {
+                    let from = sketches.len();
+                    sketches.resize(from + projection.width(), 0);
+                    let of = if shingling.k == 1 { tokens } else { self.shingles.of(*shingling, tokens) };
+                    projection.bits(of, &mut sketches[from..]);
+                }
+                Step::Set { shingling, sets: (offsets, values), parities } => {
+                    let from = values.len();
+                    self.ordered.append(self.shingles.of(*shingling, tokens), values);
+                    offsets.push(values.len() as i64);
+                    parity::append(&values[from..], &mut parities.1);
+                    parities.0.push(parities.1.len() as i64);
+                }
+            }
+        }
+    }
+
+    /// What was made, a column for each kind.
+    pub fn made(self) -> Vec<Made> {
+        let made = |step| match step {
+            Step::Keys { rows, minima, keys, .. } => Made::Rows { width: minima.len() / rows, values: keys },
+            Step::Bits { projection, sketches, .. } => {
+                Made::Rows { width: projection.width(), values: sketches }
+            }
+            Step::Set { sets, parities, .. } => Made::Sets { sets, parities },
+        };
+        self.steps.into_iter().map(made).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::{Lists, parities, shingle_sets};
+    use proptest::prelude::*;
+
+    fn naive(kind: Kind, pages: &[Vec<u64>]) -> Made {
+        let shingles = |shingling: Shingling, page: &[u64]| {
+            let mut shingles = Vec::new();
+            shingling.fill(page, &mut shingles);
+            shingles
+        };
+        match kind {
+            Kind::Keys { shingling, count, rows } => {
+                let mut values = Vec::new();
+                for page in pages {
+                    let (mut minima, mut keys) = (vec![u32::MAX; count], vec![0; count / rows]);
+                    let shingles = shingles(shingling, page);
+                    if !shingles.is_empty() {
+                        Functions::new(count).minima(&shingles, &mut minima);
+                    }
+                    group_keys(&minima, rows, &mut keys);
+                    values.append(&mut keys);
+                }
+                Made::Rows { width: count / rows, values }
+            }
+            Kind::Bits { shingling, bits } => {
+                let mut values = Vec::new();
+                for page in pages {
+                    let mut sketch = vec![0; bits / 64];
+                    let of = if shingling.k == 1 { page.clone() } else { shingles(shingling, page) };
+                    Projection::new(bits).bits(&of, &mut sketch);
+                    values.append(&mut sketch);
+                }
+                Made::Rows { width: bits / 64, values }
+            }
+            Kind::Set { shingling } => {
+                let lengths = pages.iter().map(|page| page.len() as i64);
+                let offsets: Vec<i64> = std::iter::once(0)
+                    .chain(lengths.scan(0, |sum, length| {
+                        *sum += length;
+                        Some(*sum)
+                    }))
+                    .collect();
+                let sets = shingle_sets(Lists { offsets: &offsets, values: &pages.concat() }, shingling);
+                let parities = parities(Lists { offsets: &sets.0, values: &sets.1 });
+                Made::Sets { sets, parities }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn made_together_they_are_as_made_alone(
+            pages in proptest::collection::vec(proptest::collection::vec(0u64..50, 0..40), 0..12),
+            k in 1usize..6, other in 1usize..6, rabin: bool,
+        ) {
+            let (one, two) = (Shingling { k, rabin }, Shingling { k: other, rabin: false });
+            let kinds = [
+                Kind::Keys { shingling: one, count: 12, rows: 4 },
+                Kind::Bits { shingling: two, bits: 128 },
+                Kind::Set { shingling: one },
+                Kind::Keys { shingling: two, count: 7, rows: 2 },
+                Kind::Set { shingling: two },
+            ];
+            let mut maker = Maker::new(&kinds, 10);
+            pages.iter().for_each(|page| maker.page(page));
+            let alone: Vec<Made> = kinds.iter().map(|&kind| naive(kind, &pages)).collect();
+            prop_assert_eq!(maker.made(), alone);
+        }
+    }
+}
