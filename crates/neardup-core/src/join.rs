@@ -192,15 +192,24 @@ impl<'a> Buckets<'a> {
     /// Verifies every candidate pair of the buckets within the limits, and names the others.
     pub fn join_within(&self, verifier: &impl Screened, limits: Limits) -> Joined {
         let mut joining = Joining::new(self.keys.pages());
-        for number in 0..self.keys.count() {
-            for part in Part::all(self.keys.pages(), limits) {
-                let column = Column { buckets: self, number, entries: self.entries(number, part) };
-                column.join_within(verifier, limits, &mut joining);
-            }
-        }
+        self.join_columns(verifier, limits, &mut joining);
         let mut joined = joining.joined;
         joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
         joined
+    }
+
+    /// Column after column, and of a long one part after part, all in the same memory: what is given back and taken
+    /// anew is held twice for a while.
+    fn join_columns(&self, verifier: &impl Screened, limits: Limits, joining: &mut Joining) {
+        let mut entries = Vec::new();
+        for number in 0..self.keys.count() {
+            for part in Part::all(self.keys.pages(), limits) {
+                self.fill(number, part, &mut entries);
+                let column = Column { buckets: self, number, entries };
+                column.join_within(verifier, limits, joining);
+                entries = column.entries;
+            }
+        }
     }
 
     /// Verifies every candidate pair of all buckets but the given ones, which are named as hot.
@@ -208,12 +217,7 @@ impl<'a> Buckets<'a> {
         let listed = self.listed(hot);
         let mut joining = Joining::new(self.keys.pages());
         joining.left = listed.iter().map(|bucket| (bucket.column, bucket.key)).collect();
-        for number in 0..self.keys.count() {
-            for part in Part::all(self.keys.pages(), Limits::NONE) {
-                let column = Column { buckets: self, number, entries: self.entries(number, part) };
-                column.join_within(verifier, Limits::NONE, &mut joining);
-            }
-        }
+        self.join_columns(verifier, Limits::NONE, &mut joining);
         let mut joined = joining.joined;
         joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
         joined.in_hot = vec![false; self.keys.pages()];
@@ -264,9 +268,9 @@ impl<'a> Buckets<'a> {
             let full: Vec<Range<usize>> = ranges.filter(|range| range.len() > 1).collect();
             let largest = full.iter().map(|range| range.len() as u64).max().unwrap_or(0);
             joined.largest_bucket = joined.largest_bucket.max(largest);
-            let mut found = column.join_exhaustively(&full, verifier);
-            joined.pairs.append(&mut found.pairs);
+            let found = column.join_exhaustively(&full, verifier);
             joined.candidates += found.candidates;
+            found.append_to(&mut joined.pairs);
         }
         joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
         joined
@@ -309,9 +313,10 @@ impl<'a> Buckets<'a> {
         }
     }
 
-    /// The entries of a part of a column that share their key with another, sorted by key and page.
-    fn entries(&self, column: usize, part: Part) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = Vec::with_capacity(self.keys.pages() >> part.bits);
+    /// Replaces entries by those of a part of a column that share their key with another, sorted by key and page.
+    fn fill(&self, column: usize, part: Part, entries: &mut Vec<Entry>) {
+        entries.clear();
+        entries.reserve(self.keys.pages() >> part.bits);
         let keys = self.keys_of(column);
         for page in 0..self.keys.pages() as u32 {
             keys(page, &mut |key| {
@@ -333,7 +338,6 @@ impl<'a> Buckets<'a> {
             start += length;
         }
         entries.truncate(kept);
-        entries
     }
 }
 
@@ -427,7 +431,7 @@ impl Column<'_> {
         if !verifier.hopeless(a, b) && self.buckets.takes_up(self.number, key, a, b) {
             found.candidates += 1;
             if let Some(score) = verifier.score(a, b) {
-                found.pairs.push(Pair { a, b, score });
+                found.push(Pair { a, b, score });
             }
         }
     }
@@ -463,9 +467,9 @@ impl Joining {
         Joining { joined: Joined { pairs, ..Joined::default() }, begun: 0, left: HashSet::new() }
     }
 
-    fn add(&mut self, mut found: Found) {
-        self.joined.pairs.append(&mut found.pairs);
+    fn add(&mut self, found: Found) {
         self.joined.candidates += found.candidates;
+        found.append_to(&mut self.joined.pairs);
     }
 
     fn beyond(&self, limits: Limits) -> bool {
@@ -473,21 +477,48 @@ impl Joining {
     }
 }
 
-/// What a part of the work gave.
+/// What a part of the work gave. Pairs stand in lists of bounded length, which are put together without being copied: one
+/// list that doubles and doubles would be held twice each time.
 #[derive(Debug, Default)]
 struct Found {
+    full: Vec<Vec<Pair>>,
     pairs: Vec<Pair>,
     candidates: u64,
 }
 
 impl Found {
+    /// Pairs of one list.
+    const LIST: usize = 1 << 16;
+
+    fn push(&mut self, pair: Pair) {
+        if self.pairs.len() == Self::LIST {
+            self.full.push(std::mem::take(&mut self.pairs));
+        }
+        self.pairs.push(pair);
+    }
+
     fn and(mut self, mut other: Found) -> Found {
+        if self.full.len() < other.full.len() {
+            std::mem::swap(&mut self.full, &mut other.full);
+        }
+        self.full.append(&mut other.full);
         if self.pairs.len() < other.pairs.len() {
             std::mem::swap(&mut self.pairs, &mut other.pairs);
         }
-        self.pairs.append(&mut other.pairs);
+        if self.pairs.len() + other.pairs.len() <= Self::LIST {
+            self.pairs.append(&mut other.pairs);
+        } else {
+            self.full.push(other.pairs);
+        }
         self.candidates += other.candidates;
         self
+    }
+
+    /// Puts all pairs behind those that are there.
+    fn append_to(self, pairs: &mut Vec<Pair>) {
+        pairs.reserve(self.full.iter().map(Vec::len).sum::<usize>() + self.pairs.len());
+        self.full.into_iter().for_each(|list| pairs.extend(list));
+        pairs.extend(self.pairs);
     }
 }
 
