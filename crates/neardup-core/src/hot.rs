@@ -90,7 +90,7 @@ pub fn resolve(rules: &[Rule<'_>], order: &[u32], tuning: Tuning) -> Vec<Resolve
     let (mut by_bucket, open) = sort_out(&keys, &instead, &components);
     let portion = (order.len() as u64 / 2).max(1 << 20);
     keys.pages_of(&open, portion, &mut |at, pages| {
-        let bucket = &keys.buckets[at as usize];
+        let bucket = &keys.bucket(at);
         let of_rule = &mut resolved[bucket.rule];
         bridge::bridge(rules, bucket, pages, &instead, tuning.tile, &mut components, of_rule);
         // What later bridges join is counted as if this one had been asked: no more than all.
@@ -118,7 +118,7 @@ struct Seen {
 /// component, and the buckets that do not, where a bridge may be found: pairs of pages that stay were compared.
 fn sort_out(keys: &HotKeys<'_>, instead: &[u32], components: &Components) -> (Vec<u64>, Vec<u32>) {
     const UNSEEN: u32 = u32::MAX;
-    let mut seen = vec![Seen { component: UNSEEN, several: false, stay: 0 }; keys.buckets.len()];
+    let mut seen = vec![Seen { component: UNSEEN, several: false, stay: 0 }; keys.count()];
     keys.each_standing(&mut |page, buckets| {
         let component = components.root(page);
         for &bucket in buckets {
@@ -130,7 +130,8 @@ fn sort_out(keys: &HotKeys<'_>, instead: &[u32], components: &Components) -> (Ve
     });
     let mut whole = vec![0u64; keys.rules.len()];
     let mut open = Vec::new();
-    for (at, (bucket, seen)) in keys.buckets.iter().zip(&seen).enumerate() {
+    for (at, seen) in seen.iter().enumerate() {
+        let bucket = keys.bucket(at as u32);
         let stay = u64::from(seen.stay);
         if !seen.several {
             whole[bucket.rule] = whole[bucket.rule].saturating_add(bridge::open(bucket.pages, stay));
@@ -253,7 +254,7 @@ impl<'a> Walk<'a> {
                 put(later, earlier);
             }
         });
-        Walk { rules, keys, order, tuning, known, stay: Stays::new(keys.buckets.len()) }
+        Walk { rules, keys, order, tuning, known, stay: Stays::new(keys.count()) }
     }
 
     /// For each page a page that stays it was accepted against, or the page itself if it stays.
@@ -296,7 +297,7 @@ impl<'a> Walk<'a> {
         }
         for (at, _) in tile.pages.iter().enumerate().filter(|&(_, &page)| instead[page as usize] == page) {
             for &bucket in tile.standing(at) {
-                let verifier = self.rules[self.keys.buckets[bucket as usize].rule].verifier;
+                let verifier = self.rules[self.keys.rule(bucket)].verifier;
                 settle(verifier, self.stay.entry(bucket), self.tuning.packed);
             }
         }
@@ -325,7 +326,7 @@ impl<'a> Walk<'a> {
             start = range.end;
             let pages = self.stay.of(bucket).map_or(0, |stay| stay.pages.len());
             work += pages * group.len();
-            resolved[self.keys.buckets[bucket as usize].rule].compared += (pages * group.len()) as u64;
+            resolved[self.keys.rule(bucket)].compared += (pages * group.len()) as u64;
             for first in (0..pages.div_ceil(BLOCK)).step_by(STRETCH) {
                 let stretch = first..(first + STRETCH).min(pages.div_ceil(BLOCK));
                 tasks.push(Task { bucket, probes: range.clone(), stretch });
@@ -342,7 +343,7 @@ impl<'a> Walk<'a> {
     }
 
     fn compare(&self, task: &Task, tile: &[u32], probes: &[(u32, u32)]) -> Vec<Accepted> {
-        let bucket = &self.keys.buckets[task.bucket as usize];
+        let bucket = &self.keys.bucket(task.bucket);
         let Some(stay) = self.stay.of(task.bucket) else { return Vec::new() };
         let verifier = self.rules[bucket.rule].verifier;
         let mut found = Vec::new();
@@ -378,7 +379,7 @@ impl<'a> Walk<'a> {
         resolved: &mut [Resolved],
     ) {
         for &at in standing {
-            let bucket = &self.keys.buckets[at as usize];
+            let bucket = &self.keys.bucket(at);
             let Some(stay) = self.stay.of(at) else { continue };
             resolved[bucket.rule].compared += stay.fresh.len() as u64;
             for &other in &stay.fresh {

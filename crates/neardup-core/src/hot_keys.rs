@@ -1,11 +1,9 @@
 //! Which hot buckets a page stands in, found by the page's own keys: what is held is an entry a bucket, not one a page
 //! in a bucket, of which large collections have a dozen a page.
 //!
-//! Cost: one look-up a column that has hot buckets, 24 bytes a bucket.
+//! Cost: one look-up a column that has hot buckets; about 10 bytes a bucket beside the list of them.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use hashbrown::HashTable;
 use rayon::prelude::*;
 
 use crate::hash::mix;
@@ -24,35 +22,18 @@ pub(crate) struct Bucket {
     pub(crate) pages: u64,
 }
 
-/// Keys are hashes already, but for bits that count alike.
-#[derive(Default)]
-struct Mixing(u64);
-
-impl Hasher for Mixing {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("a key is one word");
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = mix(key);
-    }
-}
-
-/// A column that has hot buckets: their numbers by their keys.
+/// A column that has hot buckets: their numbers by their keys, which stand in the list of buckets.
 struct HotColumn {
     rule: usize,
     column: usize,
-    numbers: HashMap<u64, u32, BuildHasherDefault<Mixing>>,
+    numbers: HashTable<u32>,
 }
 
-/// All hot buckets, by rule, column and key.
+/// All hot buckets, by rule, column and key; they are numbered through.
 pub(crate) struct HotKeys<'a> {
     pub(crate) rules: &'a [Rule<'a>],
-    pub(crate) buckets: Vec<Bucket>,
+    /// The number of the first bucket of each rule, and how many there are.
+    firsts: Vec<u32>,
     columns: Vec<HotColumn>,
     /// Pages that stand in a hot bucket.
     hot: Vec<bool>,
@@ -60,24 +41,40 @@ pub(crate) struct HotKeys<'a> {
 
 impl<'a> HotKeys<'a> {
     pub(crate) fn new(rules: &'a [Rule<'a>], pages: usize) -> Self {
-        let mut keys = HotKeys { rules, buckets: Vec::new(), columns: Vec::new(), hot: vec![false; pages] };
+        let mut keys = HotKeys { rules, firsts: vec![0], columns: Vec::new(), hot: vec![false; pages] };
         for (at, rule) in rules.iter().enumerate() {
             keys.hot.iter_mut().zip(&rule.joined.in_hot).for_each(|(hot, &here)| *hot |= here);
+            let (list, first) = (&rule.joined.hot, keys.firsts[at]);
+            let mut number = first;
             // Those of one column stand together.
-            for hot in rule.joined.hot.chunk_by(|a, b| a.column == b.column) {
-                let first = keys.buckets.len() as u32;
-                let numbers = hot.iter().zip(first..).map(|(bucket, number)| (bucket.key, number)).collect();
+            for hot in list.chunk_by(|a, b| a.column == b.column) {
+                let key_of = |number: u32| list[(number - first) as usize].key;
+                let mut numbers = HashTable::with_capacity(hot.len());
+                for bucket in hot {
+                    numbers.insert_unique(mix(bucket.key), number, |&number| mix(key_of(number)));
+                    number += 1;
+                }
                 keys.columns.push(HotColumn { rule: at, column: hot[0].column as usize, numbers });
-                let bucket = |hot: &HotBucket| Bucket {
-                    rule: at,
-                    column: hot.column as usize,
-                    key: hot.key,
-                    pages: u64::from(hot.pages),
-                };
-                keys.buckets.extend(hot.iter().map(bucket));
             }
+            keys.firsts.push(number);
         }
         keys
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.firsts[self.rules.len()] as usize
+    }
+
+    pub(crate) fn bucket(&self, number: u32) -> Bucket {
+        let rule = self.rule(number);
+        let HotBucket { key, column, pages } =
+            self.rules[rule].joined.hot[(number - self.firsts[rule]) as usize];
+        Bucket { rule, column: column as usize, key, pages: u64::from(pages) }
+    }
+
+    /// The rule of a bucket.
+    pub(crate) fn rule(&self, number: u32) -> usize {
+        self.firsts[1..].partition_point(|&end| end <= number)
     }
 
     /// Whether a page stands in a hot bucket.
@@ -93,11 +90,13 @@ impl<'a> HotKeys<'a> {
     /// than those of all.
     pub(crate) fn standing(&self, pages: &[u32]) -> Standing {
         let of_column = |column: &HotColumn| {
-            let keys = self.rules[column.rule].buckets.keys_of(column.column);
+            let rule = &self.rules[column.rule];
+            let keys = rule.buckets.keys_of(column.column);
+            let key_of = |number: u32| rule.joined.hot[(number - self.firsts[column.rule]) as usize].key;
             let mut found: Vec<(u32, u32)> = Vec::new();
             for (place, &page) in pages.iter().enumerate().filter(|&(_, &page)| self.is_hot(page)) {
                 keys(page, &mut |key| {
-                    if let Some(&number) = column.numbers.get(&key)
+                    if let Some(&number) = column.numbers.find(mix(key), |&number| key_of(number) == key)
                         && found.last() != Some(&(place as u32, number))
                     {
                         found.push((place as u32, number));
@@ -141,7 +140,7 @@ impl<'a> HotKeys<'a> {
         while !rest.is_empty() {
             let mut held = 0;
             let end = rest.iter().position(|&bucket| {
-                held += self.buckets[bucket as usize].pages;
+                held += self.bucket(bucket).pages;
                 held > portion
             });
             let (now, later) = rest.split_at(end.map_or(rest.len(), |end| end.max(1)));

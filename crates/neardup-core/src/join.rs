@@ -508,7 +508,8 @@ impl Found {
         if self.pairs.len() + other.pairs.len() <= Self::LIST {
             self.pairs.append(&mut other.pairs);
         } else {
-            self.full.push(other.pairs);
+            // The longer one is at least half full.
+            self.full.push(std::mem::replace(&mut self.pairs, other.pairs));
         }
         self.candidates += other.candidates;
         self
