@@ -45,6 +45,7 @@ __all__ = [
     "direct_removal",
     "ending_windows",
     "equal_columns",
+    "fingerprint_pages",
     "group_columns",
     "growth",
     "hot_links",

@@ -172,7 +172,8 @@ mod tests {
                 let sites = if predicate == 1 { row.1.iter().copied().collect() } else { vec![0] };
                 for site in sites {
                     let at = Standing { column: column as u32, key, site, page: page as u32 };
-                    let known = |bucket: &HotBucket| (bucket.column as usize, bucket.key) == all.bucket_of(&at);
+                    let known =
+                        |bucket: &HotBucket| (bucket.column as usize, bucket.key) == all.bucket_of(&at);
                     if hot.iter().any(known) {
                         found.push(at);
                     }

@@ -29,12 +29,7 @@ pub struct PageReader {
 impl PageReader {
     #[new]
     #[pyo3(signature = (kinds, *, hash, site_rule, min_tokens))]
-    fn new(
-        kinds: Vec<KindParts>,
-        hash: &str,
-        site_rule: &str,
-        min_tokens: usize,
-    ) -> PyResult<Self> {
+    fn new(kinds: Vec<KindParts>, hash: &str, site_rule: &str, min_tokens: usize) -> PyResult<Self> {
         let kinds: Vec<Kind> = kinds.into_iter().map(kind).collect::<PyResult<_>>()?;
         if kinds.iter().any(|kind| matches!(kind, Kind::Set { .. })) {
             return Err(PyValueError::new_err("sets are no rows of numbers"));

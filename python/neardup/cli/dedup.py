@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -87,6 +88,9 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
       neardup dedup june.warc.gz --out june --against may --keep-fingerprints
       neardup dedup '/shared/crawl/*.warc.gz' --out /shared/result --engine spark --master spark://head:7077
     """
+    if options["memory"]:
+        # Freed memory is to go back at once; allocators look at this when they are loaded, which is below.
+        os.environ.setdefault("MIMALLOC_PURGE_DELAY", "0")
     from neardup.cli.display import display
     from neardup.cli.summary import print_json, print_summary
     from neardup.engines import Settings

@@ -129,19 +129,23 @@ def read_pages(
     >>> batch = texts(["a few words"]).batches[0]
     >>> read_pages(batch, Reading(), [ShingleSet(2)], held=False).tokens is None
     True
-    >>> read_pages(batch, Reading(), [Winnowed()], held=False).lengths
+    >>> read_pages(batch, Reading(), [Winnowed(5, 4)], held=False).lengths
     array([3])
     """
     native = [(kind, parts) for kind in kinds if (parts := native_kind(kind)) is not None]
     left = len(native) < len(kinds)
-    *read, made = _native.fingerprint_pages(
-        *(pages.column(name) for name in ("content", "html", "charset", "url")),
+    lengths, tokens, title, site, replaced, high, low, made = _native.fingerprint_pages(
+        pages.column("content"),
+        pages.column("html"),
+        pages.column("charset"),
+        pages.column("url"),
         [parts for _, parts in native],
         held=held or left,
         hash=reading.hash,
         site_rule=reading.site,
     )
-    return ReadPages(*read, made=dict(zip((kind for kind, _ in native), made, strict=True)))
+    by_kind = dict(zip((kind for kind, _ in native), made, strict=True))
+    return ReadPages(lengths, tokens, title, site, replaced, high, low, by_kind)
 
 
 def fingerprint_columns(

@@ -139,6 +139,8 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
         rows=first,
         threads=settings.workers,
     )
+    # Sets and their parities were most of what there was.
+    pa.default_memory_pool().release_unused()
     a, b, score, which = _union([pairs[:3] for pairs in found])
     if earlier:
         asked = first[b] >= earlier
