@@ -74,12 +74,12 @@ def load(
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[tuple[str, int]]:
-    """A new index, filled and served: the service's address and its process."""
+def served(folder: Path, *options: str) -> Iterator[tuple[str, int]]:
+    """A new index, filled and served with these options: the service's address and its process."""
     if shutil.which("wrk") is None:
         raise SystemExit("wrk is not installed")
     fill(folder)
-    command = [sys.executable, "-m", "neardup", "serve", str(folder), "--port", "0"]
+    command = [sys.executable, "-m", "neardup", "serve", str(folder), "--port", "0", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as service:
         assert service.stdout is not None
         found = re.search(r"http://\S+", service.stdout.readline())

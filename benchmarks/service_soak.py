@@ -3,8 +3,9 @@
     python -m benchmarks.service_soak FOLDER [REQUESTS]
 
 Serves a new index in FOLDER and sends it requests in rounds: pages are asked about, every tenth round they are added
-(durably, so that the index grows as it would in a crawl). Prints a JSON object a round; the last says how much more was
-resident at the end than after the first tenth of the requests. wrk must be installed.
+(durably, so that the index grows as it would in a crawl). The index gets little memory, so that what it may hold of new
+pages is reached early, and what grows then is what should not. Prints a JSON object a round; the last says how much
+more was resident at the end than after the first tenth of the requests. wrk must be installed.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmarks.service_load import load, served
 #: Seconds of a round; few enough for a curve, many enough for its start not to count.
 _SECONDS = 10
 _CONNECTIONS = 8
+_MEMORY = "32MiB"
 
 
 def resident(process: int) -> int:
@@ -46,7 +48,7 @@ def soak(address: str, process: int, requests: int, script: Path) -> list[dict[s
 def main() -> None:
     folder = Path(sys.argv[1])
     requests = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
-    with served(folder) as (address, process):
+    with served(folder, "--memory", _MEMORY) as (address, process):
         rounds = soak(address, process, requests, folder.parent / "wrk-soak.lua")
     warm = next(one for one in rounds if one["requests"] >= requests / 10)
     grown = rounds[-1]["resident_mb"] - warm["resident_mb"]
