@@ -21,7 +21,12 @@ PROGRAM = [sys.executable, "-m", "neardup"]
 
 def start(*args: str | Path, **options: Any) -> subprocess.Popen[bytes]:
     command = [*PROGRAM, *map(str, args)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    # Tests that run under nohup would hand on that SIGHUP is ignored.
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def run(*args: str | Path) -> tuple[bytes, bytes]:

@@ -21,6 +21,7 @@ from neardup.detectors import detectors, parse
 from neardup.detectors.b_bit_minhash import BBitMinHash
 from neardup.detectors.shared import SharesColumns, SharesRatio
 from neardup.engines import Settings, run
+from neardup.engines.fingerprinting import ReadPages, read_pages
 from neardup.errors import NeardupError, UsageError
 from neardup.fingerprints import OfTerms, Statistical, collect_statistics
 from neardup.fingerprints.fuzzy_codes import FuzzyCodes
@@ -28,7 +29,7 @@ from neardup.fingerprints.profiles import ALPHABETS, languages, load_profile, ma
 from neardup.job import dedup, find_duplicates
 from neardup.sources.memory import texts
 from neardup.testing import Web
-from neardup.text import PageTokens, Reading, read, term_lists
+from neardup.text import term_lists
 
 RATIO = sorted(name for name, kind in detectors().items() if issubclass(kind, SharesRatio))
 KAPPA = sorted(name for name, kind in detectors().items() if issubclass(kind, SharesColumns))
@@ -116,13 +117,13 @@ def test_parts_on_disk_and_a_resumed_run_give_the_same(
     on_disk = Settings(memory=2, commit_every=0, threads=1)
     calls = iter(range(len(files)))
 
-    def stops(pages: pa.RecordBatch, reading: Reading) -> PageTokens:
+    def stops(*given: Any) -> ReadPages:
         if next(calls) == 3:
             raise KeyboardInterrupt
-        return read(pages, reading)
+        return read_pages(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr("neardup.engines.collect.read", stops)
+        patch.setattr("neardup.engines.fingerprinting.read_pages", stops)
         with pytest.raises(KeyboardInterrupt):
             dedup(files, tmp_path / "out", detector=spec, settings=on_disk)
     assert any(tmp_path.glob(".out.scratch/segment-*.json"))
