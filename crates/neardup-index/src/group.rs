@@ -4,9 +4,10 @@
 //! wait. What comes meanwhile waits for the next round. So one `fsync`, one view of the tables and one write to the
 //! journal serve as many as there are, and the answers are those that the pages would have had one by one.
 //!
-//! Those who were served in the last round come back a little after the leader of the next one does. So it waits for as
-//! many as came last time, though not longer than a quarter of what the last round took; whoever adds alone, or is the
-//! last of many, waits for nobody, or once.
+//! Those who were served in the last round come back a little after the next one could begin. So its leader waits for
+//! as many as were served and as came meanwhile, though not longer than a quarter of what the last round took: without
+//! that, half of the threads would be served while the other half comes back, in turns for ever. Whoever adds alone, or
+//! is the last of many, waits for nobody, or once.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -41,8 +42,8 @@ struct Queue {
     waiting: Vec<(u64, OnePage)>,
     served: HashMap<u64, Result<Answer>>,
     led: bool,
-    /// How many came to the last round, and how long it took.
-    last: usize,
+    /// How many the last round served and how many came while it went on, and how long it took.
+    expected: usize,
     took: Duration,
 }
 
@@ -59,10 +60,10 @@ impl Group {
         self.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Waits a little for those who came last time.
+    /// Waits a little for those who are expected.
     fn gathered<'a>(&self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
         let until = Instant::now() + queue.took / 4;
-        while queue.waiting.len() < queue.last {
+        while queue.waiting.len() < queue.expected.min(TOGETHER) {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -88,7 +89,7 @@ impl Drop for Round<'_> {
     fn drop(&mut self) {
         let mut queue = self.group.locked();
         queue.led = false;
-        queue.last = self.tickets.len();
+        queue.expected = self.tickets.len() + queue.waiting.len();
         queue.took = self.begun.elapsed();
         let mut answers = self.answers.drain(..);
         for &ticket in &self.tickets {
