@@ -21,7 +21,7 @@ from benchmarks.service_load import load, served
 #: Seconds of a round; few enough for a curve, many enough for its start not to count.
 _SECONDS = 10
 _CONNECTIONS = 8
-_MEMORY = "32MiB"
+_MEMORY = "64MiB"
 
 
 def resident(process: int) -> int:
