@@ -12,13 +12,13 @@
 //! s²/2 candidates, so those beyond a [`Limits`] are left to [`crate::hot`]. The buckets of a column are taken up from the smallest on, in slices, and only between slices
 //! is it asked whether a limit is passed: which buckets are left depends neither on threads nor on memory.
 
-use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use crate::crowd::Crowd;
+use crate::entry::Entry;
 use crate::hash::mix;
 use crate::keys::Keys;
 pub use crate::predicate::{Predicate, Sites};
@@ -94,8 +94,6 @@ impl Limits {
 }
 
 const SMALLEST_SLICE: u64 = 1 << 20;
-/// Possible pairs after which those that were accepted are put with the others, rather than held twice for long.
-const AT_ONCE: u64 = 1 << 22;
 
 /// A page in a bucket that was put together elsewhere: the bucket's column, its key, and its site where the rule is for
 /// pairs on one site (else 0).
@@ -105,38 +103,6 @@ pub struct Standing {
     pub key: u64,
     pub site: u32,
     pub page: u32,
-}
-
-/// A page under a key. The key is held in halves: an entry then takes 12 bytes, not 16.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    halves: [u32; 2],
-    page: u32,
-}
-
-impl Entry {
-    #[inline(always)]
-    fn new(key: u64, page: u32) -> Self {
-        Entry { halves: [(key >> 32) as u32, key as u32], page }
-    }
-
-    #[inline(always)]
-    fn key(&self) -> u64 {
-        u64::from(self.halves[0]) << 32 | u64::from(self.halves[1])
-    }
-}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    #[inline(always)]
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key()).then(self.page.cmp(&other.page))
-    }
 }
 
 /// Pairs a page that there is room for from the start, where there are more pages than this.
@@ -268,9 +234,9 @@ impl<'a> Buckets<'a> {
             let full: Vec<Range<usize>> = ranges.filter(|range| range.len() > 1).collect();
             let largest = full.iter().map(|range| range.len() as u64).max().unwrap_or(0);
             joined.largest_bucket = joined.largest_bucket.max(largest);
-            let found = column.join_exhaustively(&full, verifier);
+            let mut found = column.join_exhaustively(&full, verifier);
+            joined.pairs.append(&mut found.pairs);
             joined.candidates += found.candidates;
-            found.append_to(&mut joined.pairs);
         }
         joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
         joined
@@ -374,14 +340,7 @@ impl Column<'_> {
                 next += 1;
             }
             joining.begun += slice;
-            let (mut from, mut some) = (first, 0);
-            for at in first..next {
-                some += possible(&ordinary[at]);
-                if some >= AT_ONCE || at + 1 == next {
-                    joining.add(self.join_exhaustively(&ordinary[from..=at], verifier));
-                    (from, some) = (at + 1, 0);
-                }
-            }
+            joining.add(self.join_exhaustively(&ordinary[first..next], verifier));
         }
     }
 
@@ -431,7 +390,7 @@ impl Column<'_> {
         if !verifier.hopeless(a, b) && self.buckets.takes_up(self.number, key, a, b) {
             found.candidates += 1;
             if let Some(score) = verifier.score(a, b) {
-                found.push(Pair { a, b, score });
+                found.pairs.push(Pair { a, b, score });
             }
         }
     }
@@ -467,9 +426,9 @@ impl Joining {
         Joining { joined: Joined { pairs, ..Joined::default() }, begun: 0, left: HashSet::new() }
     }
 
-    fn add(&mut self, found: Found) {
+    fn add(&mut self, mut found: Found) {
+        self.joined.pairs.append(&mut found.pairs);
         self.joined.candidates += found.candidates;
-        found.append_to(&mut self.joined.pairs);
     }
 
     fn beyond(&self, limits: Limits) -> bool {
@@ -477,49 +436,21 @@ impl Joining {
     }
 }
 
-/// What a part of the work gave. Pairs stand in lists of bounded length, which are put together without being copied: one
-/// list that doubles and doubles would be held twice each time.
+/// What a part of the work gave.
 #[derive(Debug, Default)]
 struct Found {
-    full: Vec<Vec<Pair>>,
     pairs: Vec<Pair>,
     candidates: u64,
 }
 
 impl Found {
-    /// Pairs of one list.
-    const LIST: usize = 1 << 16;
-
-    fn push(&mut self, pair: Pair) {
-        if self.pairs.len() == Self::LIST {
-            self.full.push(std::mem::take(&mut self.pairs));
-        }
-        self.pairs.push(pair);
-    }
-
     fn and(mut self, mut other: Found) -> Found {
-        if self.full.len() < other.full.len() {
-            std::mem::swap(&mut self.full, &mut other.full);
-        }
-        self.full.append(&mut other.full);
         if self.pairs.len() < other.pairs.len() {
             std::mem::swap(&mut self.pairs, &mut other.pairs);
         }
-        if self.pairs.len() + other.pairs.len() <= Self::LIST {
-            self.pairs.append(&mut other.pairs);
-        } else {
-            // The longer one is at least half full.
-            self.full.push(std::mem::replace(&mut self.pairs, other.pairs));
-        }
+        self.pairs.append(&mut other.pairs);
         self.candidates += other.candidates;
         self
-    }
-
-    /// Puts all pairs behind those that are there.
-    fn append_to(self, pairs: &mut Vec<Pair>) {
-        pairs.reserve(self.full.iter().map(Vec::len).sum::<usize>() + self.pairs.len());
-        self.full.into_iter().for_each(|list| pairs.extend(list));
-        pairs.extend(self.pairs);
     }
 }
 

@@ -31,6 +31,7 @@ pub mod decode;
 pub mod diameter;
 pub mod difference;
 pub mod embeddings;
+mod entry;
 pub mod format;
 pub mod growing;
 pub mod hash;
