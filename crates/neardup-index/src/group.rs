@@ -5,12 +5,14 @@
 //! journal serve as many as there are, and the answers are those that the pages would have had one by one.
 //!
 //! Those who were served in the last round come back a little after the next one could begin. So its leader waits for
-//! as many as were served and as came meanwhile, though not longer than a quarter of what the last round took: without
+//! as many as were served and as came meanwhile, though not longer than half of what the last round took: without
 //! that, half of the threads would be served while the other half comes back, in turns for ever. Whoever adds alone, or
 //! is the last of many, waits for nobody, or once.
+//!
+//! To wake a thread costs more than to look up a page. So each waits in a seat of its own and is woken once, when its
+//! answer is there or when it is its turn to lead; and who waits for company is woken by the last of those expected.
 
-use std::collections::HashMap;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::index::{Answer, Index, Pages};
@@ -36,34 +38,69 @@ pub struct OnePage {
     pub words: Vec<u64>,
 }
 
+/// What somebody who waits is told.
+#[derive(Debug)]
+enum Call {
+    Lead,
+    Answer(Result<Answer>),
+}
+
+/// Where a thread waits for its call.
+#[derive(Debug, Default)]
+struct Seat {
+    call: Mutex<Option<Call>>,
+    called: Condvar,
+}
+
+impl Seat {
+    fn tell(&self, call: Call) {
+        *locked(&self.call) = Some(call);
+        self.called.notify_one();
+    }
+
+    fn wait(&self) -> Call {
+        let mut call = locked(&self.call);
+        loop {
+            match call.take() {
+                Some(call) => return call,
+                None => call = self.called.wait(call).unwrap_or_else(|poisoned| poisoned.into_inner()),
+            }
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 #[derive(Debug, Default)]
 struct Queue {
-    next: u64,
-    waiting: Vec<(u64, OnePage)>,
-    served: HashMap<u64, Result<Answer>>,
+    waiting: Vec<(Arc<Seat>, OnePage)>,
     led: bool,
     /// How many the last round served and how many came while it went on, and how long it took.
     expected: usize,
     took: Duration,
 }
 
+impl Queue {
+    fn all_came(&self) -> bool {
+        self.waiting.len() >= self.expected.min(TOGETHER)
+    }
+}
+
 /// Who waits, and what became of those who waited.
 #[derive(Debug, Default)]
 pub struct Group {
     queue: Mutex<Queue>,
-    changed: Condvar,
     arrived: Condvar,
 }
 
 impl Group {
-    fn locked(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
-    /// Waits a little for those who are expected.
-    fn gathered<'a>(&self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
-        let until = Instant::now() + queue.took / 4;
-        while queue.waiting.len() < queue.expected.min(TOGETHER) {
+    /// Takes those who are there, after waiting a little for those who are expected.
+    fn gathered(&self) -> (Vec<Arc<Seat>>, Vec<OnePage>) {
+        let mut queue = locked(&self.queue);
+        let until = Instant::now() + queue.took / 2;
+        while !queue.all_came() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -73,31 +110,34 @@ impl Group {
                 Err(poisoned) => poisoned.into_inner().0,
             };
         }
-        queue
+        let some = queue.waiting.len().min(TOGETHER);
+        queue.waiting.drain(..some).unzip()
     }
 }
 
 /// A round that somebody leads. However it ends, all who are part of it hear of it and the next may lead.
 struct Round<'a> {
     group: &'a Group,
-    tickets: Vec<u64>,
+    seats: Vec<Arc<Seat>>,
     answers: Vec<Result<Answer>>,
     begun: Instant,
 }
 
 impl Drop for Round<'_> {
     fn drop(&mut self) {
-        let mut queue = self.group.locked();
-        queue.led = false;
-        queue.expected = self.tickets.len() + queue.waiting.len();
+        let mut queue = locked(&self.group.queue);
+        queue.expected = self.seats.len() + queue.waiting.len();
         queue.took = self.begun.elapsed();
-        let mut answers = self.answers.drain(..);
-        for &ticket in &self.tickets {
-            let answer =
-                answers.next().unwrap_or_else(|| Err(Error::Store("adding was broken off".to_owned())));
-            queue.served.insert(ticket, answer);
+        match queue.waiting.first() {
+            Some((seat, _)) => seat.tell(Call::Lead),
+            None => queue.led = false,
         }
-        self.group.changed.notify_all();
+        drop(queue);
+        let mut answers = self.answers.drain(..);
+        for seat in &self.seats {
+            let broken = || Err(Error::Store("adding was broken off".to_owned()));
+            seat.tell(Call::Answer(answers.next().unwrap_or_else(broken)));
+        }
     }
 }
 
@@ -105,33 +145,31 @@ impl Index {
     /// Adds one page and says what was there before it; threads that do so at the same time share a commit.
     pub fn add_one(&self, page: OnePage) -> Result<Answer> {
         self.check_one(&page)?;
-        let group = &self.group;
-        let mut queue = group.locked();
-        let ticket = queue.next;
-        queue.next += 1;
-        queue.waiting.push((ticket, page));
-        if queue.led {
+        let seat = Arc::new(Seat::default());
+        let mut queue = locked(&self.group.queue);
+        queue.waiting.push((Arc::clone(&seat), page));
+        let mut lead = !std::mem::replace(&mut queue.led, true);
+        if !lead && queue.all_came() {
             // Who leads may be waiting for company.
-            group.arrived.notify_one();
+            self.group.arrived.notify_one();
         }
+        drop(queue);
         loop {
-            if let Some(answer) = queue.served.remove(&ticket) {
-                return answer;
+            if lead {
+                self.lead();
             }
-            if queue.led {
-                queue = group.changed.wait(queue).unwrap_or_else(|poisoned| poisoned.into_inner());
-                continue;
+            match seat.wait() {
+                Call::Lead => lead = true,
+                Call::Answer(answer) => return answer,
             }
-            queue.led = true;
-            queue = group.gathered(queue);
-            let some = queue.waiting.len().min(TOGETHER);
-            let (tickets, pages): (Vec<u64>, Vec<OnePage>) = queue.waiting.drain(..some).unzip();
-            drop(queue);
-            let mut round = Round { group, tickets, answers: Vec::new(), begun: Instant::now() };
-            round.answers = self.add_together(&pages);
-            drop(round);
-            queue = group.locked();
         }
+    }
+
+    /// Adds what is waiting, the leader's own page among it.
+    fn lead(&self) {
+        let (seats, pages) = self.group.gathered();
+        let mut round = Round { group: &self.group, seats, answers: Vec::new(), begun: Instant::now() };
+        round.answers = self.add_together(&pages);
     }
 
     /// What is there that is like one page.

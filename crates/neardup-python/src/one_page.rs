@@ -10,6 +10,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::types::PyBytes;
 
 use crate::fingerprints::{KindParts, kind};
 use crate::index::{Answers, IndexStore, answers, flags};
@@ -69,10 +70,20 @@ impl PageReader {
 }
 
 /// A page as Python gives it.
-#[derive(FromPyObject)]
-pub enum Given<'py> {
+enum Given<'py> {
     Bytes(PyBackedBytes),
     Tokens(PyReadonlyArray1<'py, u64>),
+}
+
+impl<'py> Given<'py> {
+    /// The type is asked for, not tried: an error that nobody sees takes and gives back the interpreter lock, for
+    /// which other threads wait.
+    fn of(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        match given.cast::<PyBytes>() {
+            Ok(bytes) => Ok(Given::Bytes(PyBackedBytes::from(bytes.clone()))),
+            Err(_) => Ok(Given::Tokens(given.extract()?)),
+        }
+    }
 }
 
 enum Content<'a> {
@@ -88,7 +99,7 @@ pub fn index_page<'py>(
     py: Python<'py>,
     store: &IndexStore,
     reader: &PageReader,
-    given: Given<'py>,
+    given: &Bound<'py, PyAny>,
     id: PyBackedBytes,
     add: bool,
     html: bool,
@@ -97,6 +108,7 @@ pub fn index_page<'py>(
     time: i64,
     request: Option<PyBackedBytes>,
 ) -> PyResult<(u8, Option<Answers<'py>>)> {
+    let given = Given::of(given)?;
     let content = match &given {
         Given::Bytes(bytes) => Content::Bytes(bytes),
         Given::Tokens(tokens) => Content::Tokens(contiguous(tokens)?),
