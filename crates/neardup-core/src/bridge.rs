@@ -8,8 +8,9 @@
 //! star's the largest of these. So the blocks of [`crate::screen`] compare stars as they compare pages, and members are
 //! looked at, farthest first, only where that leaves room.
 //!
-//! Cost: (stars with members) × stars screened, against the (pages)²/2 of all pairs; nothing for a bucket that is one
-//! component, or of which all pages stay.
+//! Cost: (stars with members, or stars outside the component that has most of them, if those are fewer) × stars screened,
+//! against the (pages)²/2 of all pairs; nothing for a bucket that is one component, or of which all pages stay. So the
+//! one page that is unlike a hundred thousand others does not have these compared with each other.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -67,28 +68,30 @@ pub(crate) fn bridge(
         blocks.push(&rows[start..], star.members[0].reach);
         rows.push(star.members[0].reach);
     }
-    for start in (0..loaded).step_by(tile) {
-        let end = (start + tile).min(loaded);
-        let probes = &rows[start * (width + 1)..end * (width + 1)];
-        let from = start / crate::screen::BLOCK;
+    let asking = asking(&stars, loaded, components);
+    for some in asking.chunks(tile) {
+        let probes: Vec<u64> =
+            some.iter().flat_map(|&star| &rows[star * (width + 1)..][..width + 1]).copied().collect();
         let known = &*components;
-        let mut found: Vec<(usize, usize, Option<Pair>, u64)> = (from..blocks.blocks())
+        let mut found: Vec<(usize, usize, Option<Pair>, u64)> = (0..blocks.blocks())
             .into_par_iter()
             .with_min_len(16)
             .flat_map_iter(|block| {
                 let mut found = Vec::new();
-                blocks.screen(block..block + 1, probes, &mut |probe, other| {
-                    let star = start + probe;
-                    if other > star && known.root(stars[star].centre) != known.root(stars[other].centre) {
-                        let (pair, compared) = between(rule, bucket, instead, &stars[star], &stars[other]);
-                        found.push((star, other, pair, compared));
+                blocks.screen(block..block + 1, &probes, &mut |probe, other| {
+                    let (star, asks_too) = (some[probe], asking.binary_search(&other).is_ok());
+                    let (one, another) = (&stars[star], &stars[other]);
+                    let done = asks_too && other <= star || one.stays && another.stays;
+                    if !done && known.root(one.centre) != known.root(another.centre) {
+                        let (pair, compared) = between(rule, bucket, instead, one, another);
+                        found.push((star.min(other), star.max(other), pair, compared));
                     }
                 });
                 found
             })
             .collect();
         found.sort_unstable_by_key(|&(star, other, ..)| (star, other));
-        resolved.compared += ((end - start) * stars.len()) as u64;
+        resolved.compared += (some.len() * stars.len()) as u64;
         for (_, _, joined, compared) in found {
             resolved.compared += compared;
             if let Some(joined) = joined {
@@ -99,6 +102,17 @@ pub(crate) fn bridge(
             }
         }
     }
+}
+
+/// Stars, ascending, of which one is in every pair that can join anything: the `loaded` first, of which members went, or
+/// all that are not of the component with the most stars.
+fn asking(stars: &[Star], loaded: usize, components: &Components) -> Vec<usize> {
+    let root = |star: &Star| components.root(star.centre);
+    let mut sizes: HashMap<u32, usize> = HashMap::new();
+    stars.iter().for_each(|star| *sizes.entry(root(star)).or_default() += 1);
+    let largest = sizes.iter().max_by_key(|&(&root, &size)| (size, Reverse(root))).map(|(&root, _)| root);
+    let outside: Vec<usize> = (0..stars.len()).filter(|&at| Some(root(&stars[at])) != largest).collect();
+    if outside.len() < loaded { outside } else { (0..loaded).collect() }
 }
 
 /// Those with members that went first, each kind in the order of the centres.

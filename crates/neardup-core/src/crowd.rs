@@ -4,6 +4,8 @@
 //! certain place and are never met; the others are screened 64 against 64 in vector registers ([`crate::screen`]).
 //! Cost: 8 bytes and a few vector operations for every 64 pairs and word, then one look at every pair that passes.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::screen::{BLOCK, Blocks, Screened};
@@ -34,9 +36,10 @@ impl<'v, V: Screened> Crowd<'v, V> {
         Crowd { verifier, pages, blocks }
     }
 
-    /// Parts of the work that may be done at the same time.
-    pub(crate) fn tiles(&self) -> impl IndexedParallelIterator<Item = usize> + use<V> {
-        (0..self.blocks.blocks()).into_par_iter()
+    /// Parts of the work that may be done at the same time: those of some rows, which begin and end with a block.
+    pub(crate) fn tiles(&self, rows: Range<usize>) -> impl IndexedParallelIterator<Item = usize> + use<V> {
+        let all = self.blocks.blocks();
+        (all.min(rows.start / BLOCK)..all.min(rows.end.div_ceil(BLOCK))).into_par_iter()
     }
 
     /// Calls `found(a, b)`, a < b, for each pair of a tile that may be accepted. All tiles together have every pair once.

@@ -10,7 +10,8 @@
 //! 2. *Bridges* ([`crate::bridge`]): pairs between pages that go are looked for only where a bucket still spans
 //!    several components, and only until these are joined or shown to be apart.
 //!
-//! Cost, for a bucket of s pages of which k stay: s·k comparisons. A cluster of near-identical pages has a small k and
+//! Cost, for a bucket of s pages of which k stay: s·k comparisons, and for pages that meet in many buckets no more than
+//! if it were one. A cluster of near-identical pages has a small k and
 //! costs next to nothing; pages that share only a template all stay, and s²/2 comparisons remain: these are screened
 //! in blocks of vector registers ([`crate::screen`]), 64 pages in keep order against all that stay, over all threads.
 //! Rejected: smaller pieces of the sketch as further keys (they do not separate pages of one template, see
@@ -30,7 +31,7 @@ use crate::components::Components;
 use crate::hot_keys::{BATCH, Bucket, HotKeys, Standing};
 use crate::join::{Buckets, Joined, Pair};
 use crate::screen::{BLOCK, Screened};
-use crate::stays::{Stays, settle};
+use crate::stays::{Stay, Stays, settle};
 
 /// A rule whose ordinary buckets are joined.
 #[derive(Clone, Copy)]
@@ -66,7 +67,7 @@ pub struct Tuning {
     pub tile: usize,
     /// Lists of pages that stay are screened in blocks from this length on.
     pub packed: usize,
-    /// Accepted pairs beyond this many are recorded only if they decide something.
+    /// Accepted pairs beyond this many, those that joins found among them, are recorded only if they decide something.
     pub pairs: u64,
 }
 
@@ -192,9 +193,16 @@ struct Accepted {
     score: f64,
 }
 
-/// The pages of one tile that stand in one bucket, against a stretch of the pages that stay.
+/// Where the pages that stay are looked for: in one bucket, or in all of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Among {
+    Bucket(u32),
+    Rule(u32),
+}
+
+/// Pages of one tile against a stretch of the pages that stay.
 struct Task {
-    bucket: u32,
+    among: Among,
     probes: Range<usize>,
     stretch: Range<usize>,
 }
@@ -212,6 +220,8 @@ struct Walk<'a> {
     /// For each page the earlier ones (in keep order) of its exhaustively found pairs, where these matter.
     known: Grouped,
     stay: Stays,
+    /// For each rule those that stay, whatever hot bucket of it they are in.
+    stay_anywhere: Vec<Stay>,
 }
 
 /// The next pages of the walk and the hot buckets they are in.
@@ -254,7 +264,8 @@ impl<'a> Walk<'a> {
                 put(later, earlier);
             }
         });
-        Walk { rules, keys, order, tuning, known, stay: Stays::new(keys.count()) }
+        let stay_anywhere = rules.iter().map(|_| Stay::default()).collect();
+        Walk { rules, keys, order, tuning, known, stay: Stays::new(keys.count()), stay_anywhere }
     }
 
     /// For each page a page that stays it was accepted against, or the page itself if it stays.
@@ -292,15 +303,20 @@ impl<'a> Walk<'a> {
             if let Some(other) = best.or(known.copied()) {
                 instead[page as usize] = other;
             } else {
-                tile.standing(at).iter().for_each(|&at| self.stay.entry(at).fresh.push(page));
+                for (rule, buckets) in self.by_rule(tile.standing(at)) {
+                    buckets.iter().for_each(|&at| self.stay.entry(at).fresh.push(page));
+                    self.stay_anywhere[rule].fresh.push(page);
+                }
             }
         }
         for (at, _) in tile.pages.iter().enumerate().filter(|&(_, &page)| instead[page as usize] == page) {
-            for &bucket in tile.standing(at) {
-                let verifier = self.rules[self.keys.rule(bucket)].verifier;
-                settle(verifier, self.stay.entry(bucket), self.tuning.packed);
+            for (rule, buckets) in self.by_rule(tile.standing(at)) {
+                let verifier = self.rules[rule].verifier;
+                buckets.iter().for_each(|&at| settle(verifier, self.stay.entry(at), self.tuning.packed));
             }
         }
+        // Packed once somebody is compared with them.
+        self.stay_anywhere.iter_mut().for_each(|stay| stay.pages.append(&mut stay.fresh));
     }
 
     /// Where a tile ends: up to `tile` pages that stand in hot buckets, and all others between them.
@@ -309,30 +325,54 @@ impl<'a> Walk<'a> {
         hot.nth(self.tuning.tile).unwrap_or(end)
     }
 
+    /// The buckets of a page by their rules.
+    fn by_rule<'s>(&self, standing: &'s [u32]) -> impl Iterator<Item = (usize, &'s [u32])> + use<'a, 's> {
+        let keys = self.keys;
+        standing.chunk_by(|&a, &b| keys.rule(a) == keys.rule(b)).map(|some| (keys.rule(some[0]), some))
+    }
+
     /// Compares each page of the tile with the pages that stay from earlier tiles; sorted by page, which is given as a
     /// place in the tile.
-    fn against_earlier(&self, tile: Tile<'_>, resolved: &mut [Resolved]) -> Vec<Accepted> {
-        let mut probes: Vec<(u32, u32)> = Vec::new();
+    ///
+    /// Near-identical pages stand together in many buckets, and whoever stays stands in all of them. A page is then
+    /// compared once with all that stay for the rule, not with the same pages bucket by bucket; who shares no bucket
+    /// with it is left out when it is verified.
+    fn against_earlier(&mut self, tile: Tile<'_>, resolved: &mut [Resolved]) -> Vec<Accepted> {
+        let mut probes: Vec<(Among, u32)> = Vec::new();
         for at in 0..tile.pages.len() {
-            let stay = |bucket: &u32| self.stay.of(*bucket).is_some_and(|stay| !stay.pages.is_empty());
-            let filled = tile.standing(at).iter().filter(|bucket| stay(bucket));
-            probes.extend(filled.map(|&bucket| (bucket, at as u32)));
+            for (rule, buckets) in self.by_rule(tile.standing(at)) {
+                let stay = |bucket: u32| self.stay.of(bucket).map_or(0, |stay| stay.pages.len());
+                let pages: usize = buckets.iter().map(|&bucket| stay(bucket)).sum();
+                resolved[rule].compared += pages as u64;
+                if pages > self.stay_anywhere[rule].pages.len() {
+                    probes.push((Among::Rule(rule as u32), at as u32));
+                } else {
+                    let filled = buckets.iter().filter(|&&bucket| stay(bucket) > 0);
+                    probes.extend(filled.map(|&bucket| (Among::Bucket(bucket), at as u32)));
+                }
+            }
         }
         probes.sort_unstable();
+        for group in probes.chunk_by(|a, b| a.0 == b.0) {
+            if let Among::Rule(rule) = group[0].0 {
+                let verifier = self.rules[rule as usize].verifier;
+                settle(verifier, &mut self.stay_anywhere[rule as usize], self.tuning.packed);
+            }
+        }
+        let this = &*self;
         let mut tasks = Vec::new();
         let (mut work, mut start) = (0, 0);
         for group in probes.chunk_by(|a, b| a.0 == b.0) {
-            let (bucket, range) = (group[0].0, start..start + group.len());
+            let (among, range) = (group[0].0, start..start + group.len());
             start = range.end;
-            let pages = self.stay.of(bucket).map_or(0, |stay| stay.pages.len());
+            let pages = this.stay(among).map_or(0, |stay| stay.pages.len());
             work += pages * group.len();
-            resolved[self.keys.rule(bucket)].compared += (pages * group.len()) as u64;
             for first in (0..pages.div_ceil(BLOCK)).step_by(STRETCH) {
                 let stretch = first..(first + STRETCH).min(pages.div_ceil(BLOCK));
-                tasks.push(Task { bucket, probes: range.clone(), stretch });
+                tasks.push(Task { among, probes: range.clone(), stretch });
             }
         }
-        let compare = |task: &Task| self.compare(task, tile.pages, &probes[task.probes.clone()]);
+        let compare = |task: &Task| this.compare(task, tile, &probes[task.probes.clone()]);
         let mut found: Vec<Accepted> = if work < WORTH_THREADS {
             tasks.iter().flat_map(compare).collect()
         } else {
@@ -342,21 +382,37 @@ impl<'a> Walk<'a> {
         found
     }
 
-    fn compare(&self, task: &Task, tile: &[u32], probes: &[(u32, u32)]) -> Vec<Accepted> {
-        let bucket = &self.keys.bucket(task.bucket);
-        let Some(stay) = self.stay.of(task.bucket) else { return Vec::new() };
-        let verifier = self.rules[bucket.rule].verifier;
+    fn stay(&self, among: Among) -> Option<&Stay> {
+        match among {
+            Among::Bucket(bucket) => self.stay.of(bucket),
+            Among::Rule(rule) => self.stay_anywhere.get(rule as usize),
+        }
+    }
+
+    fn compare(&self, task: &Task, tile: Tile<'_>, probes: &[(Among, u32)]) -> Vec<Accepted> {
+        let Some(stay) = self.stay(task.among) else { return Vec::new() };
+        let rule = match task.among {
+            Among::Bucket(bucket) => self.keys.rule(bucket),
+            Among::Rule(rule) => rule as usize,
+        };
+        let verifier = self.rules[rule].verifier;
         let mut found = Vec::new();
         let mut verify = |at: u32, other: u32| {
-            if let Some(score) = self.score(bucket, tile[at as usize], other) {
-                found.push(Accepted { page: at, other, rule: bucket.rule as u32, score });
+            let page = tile.pages[at as usize];
+            let score = match task.among {
+                Among::Bucket(bucket) => self.score(&self.keys.bucket(bucket), page, other),
+                Among::Rule(_) => self.score_anywhere(rule, tile.standing(at as usize), page, other),
+            };
+            if let Some(score) = score {
+                found.push(Accepted { page: at, other, rule: rule as u32, score });
             }
         };
         if let Some((selection, blocks)) = &stay.packed {
             let mut rows = Vec::new();
             for &(_, at) in probes {
-                selection.pack(verifier.words(tile[at as usize]), &mut rows);
-                rows.push(verifier.share(tile[at as usize]));
+                let page = tile.pages[at as usize];
+                selection.pack(verifier.words(page), &mut rows);
+                rows.push(verifier.share(page));
             }
             blocks.screen(task.stretch.clone(), &rows, &mut |probe, row| {
                 verify(probes[probe].1, stay.pages[row])
@@ -370,7 +426,7 @@ impl<'a> Walk<'a> {
         found
     }
 
-    /// Compares with the pages of the same tile that stay.
+    /// Compares with the pages of the same tile that stay; in one go, where that is less work, as with earlier tiles.
     fn against_fresh(
         &self,
         page: u32,
@@ -378,14 +434,23 @@ impl<'a> Walk<'a> {
         accepted: &mut Vec<Accepted>,
         resolved: &mut [Resolved],
     ) {
-        for &at in standing {
-            let bucket = &self.keys.bucket(at);
-            let Some(stay) = self.stay.of(at) else { continue };
-            resolved[bucket.rule].compared += stay.fresh.len() as u64;
-            for &other in &stay.fresh {
-                if let Some(score) = self.score(bucket, page, other) {
-                    accepted.push(Accepted { page, other, rule: bucket.rule as u32, score });
-                }
+        for (rule, buckets) in self.by_rule(standing) {
+            let fresh = |bucket: u32| self.stay.of(bucket).map_or(&[][..], |stay| &stay.fresh);
+            let pages: usize = buckets.iter().map(|&bucket| fresh(bucket).len()).sum();
+            resolved[rule].compared += pages as u64;
+            let mut add = |other: u32, score: Option<f64>| {
+                accepted.extend(score.map(|score| Accepted { page, other, rule: rule as u32, score }));
+            };
+            let anywhere = &self.stay_anywhere[rule].fresh;
+            if pages > anywhere.len() {
+                anywhere
+                    .iter()
+                    .for_each(|&other| add(other, self.score_anywhere(rule, buckets, page, other)));
+                continue;
+            }
+            for &at in buckets {
+                let bucket = &self.keys.bucket(at);
+                fresh(at).iter().for_each(|&other| add(other, self.score(bucket, page, other)));
             }
         }
     }
@@ -393,7 +458,23 @@ impl<'a> Walk<'a> {
     fn score(&self, bucket: &Bucket, a: u32, b: u32) -> Option<f64> {
         let rule = &self.rules[bucket.rule];
         let (a, b) = (a.min(b), a.max(b));
-        if rule.buckets.takes_up(bucket.column, bucket.key, a, b) { rule.verifier.score(a, b) } else { None }
+        // To find the bucket that handles a pair costs more than a glance.
+        let asked = !rule.verifier.hopeless(a, b) && rule.buckets.takes_up(bucket.column, bucket.key, a, b);
+        if asked { rule.verifier.score(a, b) } else { None }
+    }
+
+    /// The same for a page and the buckets it stands in, whichever of them the other may share with it.
+    fn score_anywhere(&self, rule: usize, standing: &[u32], page: u32, other: u32) -> Option<f64> {
+        let (a, b) = (page.min(other), page.max(other));
+        if self.rules[rule].verifier.hopeless(a, b) {
+            return None;
+        }
+        let home = self.rules[rule].buckets.home(a, b)?;
+        let stands = |&at: &u32| {
+            let bucket = self.keys.bucket(at);
+            (bucket.rule, bucket.column, bucket.key) == (rule, home.0, home.1)
+        };
+        if standing.iter().any(stands) { self.rules[rule].verifier.score(a, b) } else { None }
     }
 
     /// Records what one page was accepted against, and gives the most similar. Of every rule the best is recorded, and
@@ -406,7 +487,8 @@ impl<'a> Walk<'a> {
     ) -> Option<u32> {
         // Of equal scores the first page, so that tiles leave no trace.
         accepted.sort_by(|x, y| y.score.total_cmp(&x.score).then((x.other, x.rule).cmp(&(y.other, y.rule))));
-        let held: usize = resolved.iter().map(|resolved| resolved.pairs.len()).sum();
+        let lists = self.rules.iter().map(|rule| &rule.joined.pairs);
+        let held: usize = lists.chain(resolved.iter().map(|resolved| &resolved.pairs)).map(Vec::len).sum();
         for (at, found) in accepted.iter().enumerate() {
             // Every pair of the best score: which of them comes first in keep order is decided later.
             let best = found.score == accepted[0].score;

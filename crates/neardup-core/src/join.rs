@@ -22,7 +22,7 @@ use crate::entry::Entry;
 use crate::hash::mix;
 use crate::keys::Keys;
 pub use crate::predicate::{Predicate, Sites};
-use crate::screen::Screened;
+use crate::screen::{BLOCK, Screened};
 use crate::verify::Verify;
 
 /// An accepted pair, `a < b`; laid out so that a list of pairs can be handed on as it is.
@@ -251,18 +251,22 @@ impl<'a> Buckets<'a> {
         self.keys.count()
     }
 
+    /// The bucket that handles a pair, by column and key, if one does and the predicate holds.
+    #[inline(always)]
+    pub(crate) fn home(&self, a: u32, b: u32) -> Option<(usize, u64)> {
+        let (column, shared) = self.keys.first_shared(a, b)?;
+        let key = match self.predicate {
+            Predicate::Any => shared,
+            Predicate::DifferentSite(sites) => sites.differ(a, b).then_some(shared)?,
+            Predicate::SameSite(sites) => on_site(shared, sites.shared(a, b)?),
+        };
+        Some((column, key))
+    }
+
     /// Whether the bucket of this key is the one that handles the pair, and the predicate holds.
     #[inline(always)]
     pub(crate) fn takes_up(&self, column: usize, key: u64, a: u32, b: u32) -> bool {
-        let Some((first, shared)) = self.keys.first_shared(a, b) else { return false };
-        first == column
-            && match self.predicate {
-                Predicate::Any => shared == key,
-                Predicate::DifferentSite(sites) => shared == key && sites.differ(a, b),
-                Predicate::SameSite(sites) => {
-                    sites.shared(a, b).is_some_and(|site| on_site(shared, site) == key)
-                }
-            }
+        self.home(a, b) == Some((column, key))
     }
 
     /// Shows the keys of the buckets of one column that a page stands in.
@@ -334,13 +338,53 @@ impl Column<'_> {
                 ordinary[next..].iter().for_each(|range| self.leave(range, joining));
                 break;
             }
+            if possible(&ordinary[next]) > limits.slice() {
+                self.join_large(&ordinary[next], verifier, limits, joining);
+                next += 1;
+                continue;
+            }
             let (first, mut slice) = (next, 0);
-            while next < ordinary.len() && slice < limits.slice() {
+            while next < ordinary.len() && slice + possible(&ordinary[next]) <= limits.slice() {
                 slice += possible(&ordinary[next]);
                 next += 1;
             }
             joining.begun += slice;
             joining.add(self.join_exhaustively(&ordinary[first..next], verifier));
+        }
+    }
+
+    /// A bucket of more pairs than a slice, in rows: if it passes a limit, or would at the rate at which its pairs are
+    /// accepted, it is left, what it gave is taken back, and nothing is joined after it.
+    fn join_large(
+        &self,
+        range: &Range<usize>,
+        verifier: &impl Screened,
+        limits: Limits,
+        joining: &mut Joining,
+    ) {
+        let (before, candidates) = (joining.joined.pairs.len(), joining.joined.candidates);
+        let (mut row, mut looked_at) = (0, 0);
+        while row < range.len() {
+            let (first, mut slice) = (row, 0);
+            // The first slice is for the rate.
+            let most = if first == 0 { SMALLEST_SLICE } else { limits.slice() };
+            while row < range.len() && slice < most {
+                let end = range.len().min(row + BLOCK);
+                slice += (row..end).map(|at| (range.len() - 1 - at) as u64).sum::<u64>();
+                row = end;
+            }
+            joining.begun += slice;
+            looked_at += slice;
+            joining.add(self.join_rows(range, first..row, verifier));
+            let accepted = joining.joined.pairs.len() - before;
+            let in_all = u128::from(possible(range)) * accepted as u128 / u128::from(looked_at);
+            if joining.beyond(limits) || before as u128 + in_all > u128::from(limits.accepted) {
+                joining.joined.pairs.truncate(before);
+                joining.joined.candidates = candidates;
+                joining.passed = true;
+                self.leave(range, joining);
+                return;
+            }
         }
     }
 
@@ -354,34 +398,55 @@ impl Column<'_> {
     }
 
     fn join_exhaustively<V: Screened>(&self, buckets: &[Range<usize>], verifier: &V) -> Found {
-        let helps =
-            |bucket: &Range<usize>| Crowd::helps(verifier, bucket.len(), self.entries[bucket.start].page);
-        let (crowds, few): (Vec<_>, Vec<_>) = buckets.iter().partition(|bucket| helps(bucket));
+        let (crowds, few): (Vec<_>, Vec<_>) =
+            buckets.iter().partition(|bucket| self.is_crowd(verifier, bucket));
         // A row of a bucket is one page against all behind it: the unit of work, so that large buckets are shared out.
         let rows = few.par_iter().flat_map(|bucket| {
-            let bucket = &self.entries[(*bucket).clone()];
-            (0..bucket.len() - 1).into_par_iter().map(move |at| (bucket, at))
+            (0..bucket.len() - 1).into_par_iter().map(|at| (bucket.start + at, bucket.end))
         });
-        let of_rows = rows.fold(Found::default, |mut found, (bucket, at)| {
-            let (key, a) = (bucket[at].key(), bucket[at].page);
-            for &Entry { page: b, .. } in &bucket[at + 1..] {
-                if a != b {
-                    self.look(verifier, key, a, b, &mut found);
-                }
-            }
+        let of_rows = rows.fold(Found::default, |mut found, (row, end)| {
+            self.join_row(row, end, verifier, &mut found);
             found
         });
         let of_rows = of_rows.reduce(Found::default, Found::and);
-        let of_crowds = crowds.par_iter().map(|bucket| {
-            let (key, pages) = self.bucket(bucket);
-            let crowd = Crowd::new(verifier, pages);
-            let tiles = crowd.tiles().fold(Found::default, |mut found, tile| {
-                crowd.pairs(tile, &mut |a, b| self.look(verifier, key, a, b, &mut found));
-                found
-            });
-            tiles.reduce(Found::default, Found::and)
-        });
+        let of_crowds = crowds.par_iter().map(|bucket| self.join_crowd(bucket, 0..bucket.len(), verifier));
         of_crowds.reduce(Found::default, Found::and).and(of_rows)
+    }
+
+    /// Some rows of a large bucket.
+    fn join_rows(&self, bucket: &Range<usize>, rows: Range<usize>, verifier: &impl Screened) -> Found {
+        if self.is_crowd(verifier, bucket) {
+            return self.join_crowd(bucket, rows, verifier);
+        }
+        let found = rows.into_par_iter().fold(Found::default, |mut found, at| {
+            self.join_row(bucket.start + at, bucket.end, verifier, &mut found);
+            found
+        });
+        found.reduce(Found::default, Found::and)
+    }
+
+    fn is_crowd<V: Screened>(&self, verifier: &V, bucket: &Range<usize>) -> bool {
+        Crowd::helps(verifier, bucket.len(), self.entries[bucket.start].page)
+    }
+
+    /// An entry against those behind it in its bucket, which ends at `end`.
+    fn join_row(&self, row: usize, end: usize, verifier: &impl Verify, found: &mut Found) {
+        let (key, a) = (self.entries[row].key(), self.entries[row].page);
+        for &Entry { page: b, .. } in &self.entries[row + 1..end] {
+            if a != b {
+                self.look(verifier, key, a, b, found);
+            }
+        }
+    }
+
+    fn join_crowd(&self, bucket: &Range<usize>, rows: Range<usize>, verifier: &impl Screened) -> Found {
+        let (key, pages) = self.bucket(bucket);
+        let crowd = Crowd::new(verifier, pages);
+        let tiles = crowd.tiles(rows).fold(Found::default, |mut found, tile| {
+            crowd.pairs(tile, &mut |a, b| self.look(verifier, key, a, b, &mut found));
+            found
+        });
+        tiles.reduce(Found::default, Found::and)
     }
 
     /// Verifies a pair of the bucket of this key, unless another bucket does.
@@ -410,6 +475,8 @@ struct Joining {
     joined: Joined,
     /// Pairs of the buckets taken up so far.
     begun: u64,
+    /// A limit was passed by a bucket that was given up.
+    passed: bool,
     /// Buckets that are not joined, by column and key.
     left: HashSet<(usize, u64)>,
 }
@@ -423,7 +490,12 @@ impl Joining {
             // Where so much cannot be set aside the list grows as lists do.
             let _ = pairs.try_reserve_exact(ROOM * pages);
         }
-        Joining { joined: Joined { pairs, ..Joined::default() }, begun: 0, left: HashSet::new() }
+        Joining {
+            joined: Joined { pairs, ..Joined::default() },
+            begun: 0,
+            passed: false,
+            left: HashSet::new(),
+        }
     }
 
     fn add(&mut self, mut found: Found) {
@@ -432,7 +504,7 @@ impl Joining {
     }
 
     fn beyond(&self, limits: Limits) -> bool {
-        self.joined.pairs.len() as u64 > limits.accepted || self.begun > limits.possible
+        self.passed || self.joined.pairs.len() as u64 > limits.accepted || self.begun > limits.possible
     }
 }
 

@@ -19,10 +19,12 @@ const REACH: usize = 64;
 /// The table of a longer list would not fit the cache.
 const LONGEST: usize = 1 << 17;
 
-/// Makes ordered sets; holds the table that one list after another uses.
+/// Makes ordered sets; holds the tables that one list after another uses.
 #[derive(Debug, Default)]
 pub struct Ordered {
     table: Vec<u64>,
+    /// What stood in the table, without its free places.
+    taken: Vec<u64>,
 }
 
 impl Ordered {
@@ -67,7 +69,11 @@ impl Ordered {
                 return false;
             }
         }
-        compact(&self.table, out);
+        if self.taken.len() < self.table.len() {
+            self.taken.resize(self.table.len(), 0);
+        }
+        let taken = compact(&self.table, &mut self.taken);
+        out.extend_from_slice(&self.taken[..taken]);
         if greatest {
             out.push(FREE);
         }
@@ -75,33 +81,27 @@ impl Ordered {
     }
 }
 
-/// A list becomes the ordered set of its values; `spare` is a buffer that calls share.
-pub fn to_set(values: &mut Vec<u64>, spare: &mut Vec<u64>) {
-    let mut ordered = Ordered { table: std::mem::take(spare) };
+/// A list becomes the ordered set of its values.
+pub fn to_set(values: &mut Vec<u64>, ordered: &mut Ordered) {
     let mut set = Vec::with_capacity(values.len());
     ordered.append(values, &mut set);
     *values = set;
-    *spare = ordered.table;
 }
 
-/// Appends what stands in the table.
-fn compact(table: &[u64], out: &mut Vec<u64>) {
-    let from = out.len();
-    out.resize(from + table.len(), 0);
-    let mut kept = from;
+/// Writes what stands in the table to the front of `out`, which is no shorter; how many that were.
+fn compact(table: &[u64], out: &mut [u64]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if cpu::level() == cpu::Level::Avx512 {
         // SAFETY: `level` has just tested for the instructions.
-        kept += unsafe { compact_avx512(table, &mut out[from..]) };
-        out.truncate(kept);
-        return;
+        return unsafe { compact_avx512(table, out) };
     }
+    let mut kept = 0;
     for &value in table {
         // What is free is written over by what follows.
         out[kept] = value;
         kept += usize::from(value != FREE);
     }
-    out.truncate(kept);
+    kept
 }
 
 /// Eight places at a time; how many were taken.

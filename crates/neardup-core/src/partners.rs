@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::batch::{Lists, Shingling};
 use crate::cosine::Frequencies;
-use crate::ordered::{jaccard, shared, to_set};
+use crate::ordered::{Ordered, jaccard, shared, to_set};
 
 /// A page that streamed past, and a sample page that it is like.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,7 +99,7 @@ impl Sample {
     }
 
     fn pass(&self, page: u32, tokens: &[u64], passing: &mut Passing, found: &mut Vec<Partner>) {
-        let Passing { shingles, spare, met } = passing;
+        let Passing { shingles, ordered, met } = passing;
         self.shingling.fill(tokens, shingles);
         met.clear();
         for &shingle in shingles.iter() {
@@ -113,7 +113,7 @@ impl Sample {
         }
         met.sort_unstable();
         met.dedup();
-        to_set(shingles, spare);
+        to_set(shingles, ordered);
         let mut own_other = None;
         let mut own_frequencies = None;
         for &sample in met.iter() {
@@ -147,14 +147,14 @@ impl Sample {
 #[derive(Debug, Default)]
 struct Passing {
     shingles: Vec<u64>,
-    spare: Vec<u64>,
+    ordered: Ordered,
     met: Vec<u32>,
 }
 
 fn set_of(tokens: &[u64], shingling: Shingling) -> Vec<u64> {
     let mut set = Vec::new();
     shingling.fill(tokens, &mut set);
-    to_set(&mut set, &mut Vec::new());
+    to_set(&mut set, &mut Ordered::default());
     set
 }
 

@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 
 use crate::batch::Lists;
-use crate::ordered::to_set;
+use crate::ordered::{Ordered, to_set};
 use crate::statistics::numbers::{Numbers, directory};
 
 /// The arrays of an index.
@@ -143,7 +143,7 @@ impl<'a> Postings<'a> {
     /// `counts` has a zero for every page, and has it again afterwards.
     fn answer(&self, query: &[u64], wanted: Wanted, counts: &mut [u32]) -> Vec<(u32, u32)> {
         let mut query = query.to_vec();
-        to_set(&mut query, &mut Vec::new());
+        to_set(&mut query, &mut Ordered::default());
         let mut named = Vec::new();
         for &number in &query {
             for &page in self.postlist(number) {

@@ -51,42 +51,95 @@ impl Splitter {
         let bytes = text.as_bytes();
         let mut schemes = Schemes::new(bytes);
         let mut at = 0;
-        'text: while at < bytes.len() {
-            let Masks { word, beyond } = masks(bytes, at);
-            let mut from = 0;
-            loop {
-                let rest = (word | beyond) & (u64::MAX << from);
-                if rest == 0 {
-                    at += 64;
-                    continue 'text;
+        // Where a run begins that goes on behind the block before.
+        let mut open = None;
+        while at < bytes.len() {
+            let masks = masks(bytes, at);
+            if masks.beyond == 0 && schemes.none_before(at + 64) {
+                match self.plain_block(bytes, at, masks.word, open, sink) {
+                    Ok(run) => (at, open) = (at + 64, run),
+                    // A URL without a scheme.
+                    Err(start) => (at, open) = (self.block(text, start, &mut schemes, sink), None),
                 }
-                let start = rest.trailing_zeros() as usize;
-                if beyond >> start & 1 == 1 {
-                    at = self.run_beyond_ascii(text, at + start, sink);
-                    continue 'text;
-                }
-                let end = start + (!(word >> start)).trailing_zeros() as usize;
-                if end >= 64 {
-                    // The run may go on behind this block.
-                    at = if start > 0 { at + start } else { self.long_run(text, at, &mut schemes, sink) };
-                    continue 'text;
-                }
-                if beyond >> end & 1 == 1 {
-                    at = self.run_beyond_ascii(text, at + start, sink);
-                    continue 'text;
-                }
-                if let Some(url_end) = schemes.url(text, at + start, at + end) {
-                    self.url(&text[at + start..url_end], sink);
-                    at = url_end;
-                    continue 'text;
-                }
-                self.ascii(bytes, at + start, at + end, sink);
-                if end == 63 {
-                    at += 64;
-                    continue 'text;
-                }
-                from = end + 1;
+            } else {
+                at = self.block(text, open.take().unwrap_or(at), &mut schemes, sink);
             }
+        }
+        if let Some(start) = open {
+            self.ascii(bytes, start, bytes.len(), sink);
+        }
+    }
+
+    /// A block of nothing but ASCII, and no `://` near: its terms are read off two masks, of the bytes where a run
+    /// begins and of those behind one. No term waits for where the one before it ended, so the processor reads several
+    /// at a time. Gives the start of a run that goes on behind the block, or as an error that of a run before which
+    /// more must be looked at.
+    #[inline(always)]
+    fn plain_block(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        word: u64,
+        open: Option<usize>,
+        sink: &mut impl Terms,
+    ) -> Result<Option<usize>, usize> {
+        let behind = word << 1 | u64::from(open.is_some());
+        let (mut starts, mut ends) = (word & !behind, behind & !word);
+        if let Some(start) = open {
+            if ends == 0 {
+                return Ok(open);
+            }
+            let end = at + ends.trailing_zeros() as usize;
+            if is_www(bytes, start, end) {
+                return Err(start);
+            }
+            self.ascii(bytes, start, end, sink);
+            ends &= ends - 1;
+        }
+        while ends != 0 {
+            let start = at + starts.trailing_zeros() as usize;
+            let end = at + ends.trailing_zeros() as usize;
+            if is_www(bytes, start, end) {
+                return Err(start);
+            }
+            self.ascii(bytes, start, end, sink);
+            starts &= starts - 1;
+            ends &= ends - 1;
+        }
+        Ok((starts != 0).then(|| at + starts.trailing_zeros() as usize))
+    }
+
+    /// The terms of the next 64 bytes, whatever they are; where to go on.
+    fn block(&mut self, text: &str, at: usize, schemes: &mut Schemes<'_>, sink: &mut impl Terms) -> usize {
+        let bytes = text.as_bytes();
+        let Masks { word, beyond } = masks(bytes, at);
+        let mut from = 0;
+        loop {
+            let rest = (word | beyond) & (u64::MAX << from);
+            if rest == 0 {
+                return at + 64;
+            }
+            let start = rest.trailing_zeros() as usize;
+            if beyond >> start & 1 == 1 {
+                return self.run_beyond_ascii(text, at + start, sink);
+            }
+            let end = start + (!(word >> start)).trailing_zeros() as usize;
+            if end >= 64 {
+                // The run may go on behind this block.
+                return if start > 0 { at + start } else { self.long_run(text, at, schemes, sink) };
+            }
+            if beyond >> end & 1 == 1 {
+                return self.run_beyond_ascii(text, at + start, sink);
+            }
+            if let Some(url_end) = schemes.url(text, at + start, at + end) {
+                self.url(&text[at + start..url_end], sink);
+                return url_end;
+            }
+            self.ascii(bytes, at + start, at + end, sink);
+            if end == 63 {
+                return at + 64;
+            }
+            from = end + 1;
         }
     }
 
@@ -264,10 +317,22 @@ impl<'a> Schemes<'a> {
                 return Some(url_end(text, self.next));
             }
         }
-        // One branch that is nearly never taken; asking for three letters first would be a coin toss.
-        let may_be_www = (end - start == 3) & (self.bytes.get(end) == Some(&b'.'));
-        (may_be_www && self.bytes[start..end].eq_ignore_ascii_case(b"www")).then(|| url_end(text, end))
+        is_www(self.bytes, start, end).then(|| url_end(text, end))
     }
+
+    /// Whether no `://` belongs to a run that begins before `end`.
+    #[inline(always)]
+    fn none_before(&self, end: usize) -> bool {
+        self.next > end + LONGEST_SCHEME
+    }
+}
+
+/// Whether a run of ASCII is the `www` of a URL without a scheme.
+#[inline(always)]
+fn is_www(bytes: &[u8], start: usize, end: usize) -> bool {
+    // One branch that is nearly never taken; asking for three letters first would be a coin toss.
+    let may_be = (end - start == 3) & (bytes.get(end) == Some(&b'.'));
+    may_be && bytes[start..end].eq_ignore_ascii_case(b"www")
 }
 
 fn is_scheme(bytes: &[u8]) -> bool {

@@ -93,7 +93,7 @@ pub const PART: usize = 1 << 26;
 /// Pages in hot buckets that are compared at a time: many, as each tile streams all pages that stay through the cache.
 const TILE: usize = 256;
 /// From how many pages that stay on they are packed: beside so many, 72 bytes a page and bucket are little.
-const PACKED: usize = 1024;
+const PACKED: usize = 512;
 
 /// What is done with the rules once they are checked.
 #[derive(Clone, Copy)]

@@ -51,8 +51,9 @@ from neardup.cli.options import bytes_of, fields_of, input_options, reading_of, 
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="End the run at the first record that cannot be read.")
 @click.option(
-    "--max-pairs", type=click.IntRange(min=1), default=100, show_default=True, metavar="N",
-    help="Hold all accepted pairs up to N times the pages; beyond, only their spanning forest.",
+    "--max-pairs", type=click.IntRange(min=1), metavar="N",
+    help="Hold all accepted pairs up to N times the pages; beyond, only their spanning forest.  "
+    "[default: 10, and a million pairs however few the pages]",
 )  # fmt: skip
 @click.option(
     "--statistics", metavar="FILE",
@@ -102,7 +103,7 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
         reading=reading_of(options),
         strict=options["strict"],
         threads=options["threads"],
-        max_pairs=options["max_pairs"],
+        max_pairs=options["max_pairs"] or 0,
         memory=options["memory"],
         statistics=options["statistics"],
     )

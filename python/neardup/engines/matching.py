@@ -25,7 +25,7 @@ from neardup.detectors.rules import (
     SharedOfLarger,
 )
 from neardup.engines.collect import Sets
-from neardup.engines.settings import Settings
+from neardup.engines.settings import ALWAYS_HELD, Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_order
 
@@ -34,7 +34,6 @@ Rows = npt.NDArray[np.uint32]
 #: Buckets are joined exhaustively, the small ones first, until so many pairs are accepted, or have been possible:
 #: beyond, those that are left are hot as well. Collections of any size have this much; ``Settings.max_pairs`` and
 #: ``_POSSIBLE_A_PAGE`` give more to larger ones.
-_ACCEPTED: Final = 1 << 20
 _POSSIBLE: Final = 1 << 26
 _POSSIBLE_A_PAGE: Final = 4096
 #: Buckets that are joined whatever the limits say.
@@ -167,7 +166,7 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
 
 def most_accepted(pages: int, settings: Settings) -> int:
     """Accepted pairs beyond which buckets are hot."""
-    return max(_ACCEPTED, min(settings.max_pairs * pages, settings.memory_budget // _BYTES_A_PAIR))
+    return max(ALWAYS_HELD, min(settings.most_held(pages), settings.memory_budget // _BYTES_A_PAIR))
 
 
 def most_possible(pages: int) -> int:
@@ -277,11 +276,16 @@ def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], np
     score = np.concatenate([np.empty(0), *(pairs[2] for pairs in found)])
     lengths = [len(pairs[0]) for pairs in found]
     rule = np.repeat(np.arange(len(found), dtype=np.int8), lengths)
-    order = np.lexsort((rule, -score, b, a))
-    a, b, score, rule = a[order], b[order], score[order], rule[order]
-    fresh = np.ones(len(a), bool)
-    fresh[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
-    return a[fresh], b[fresh], score[fresh], rule[fresh]
+    key = a.astype(np.uint64) << np.uint64(32) | b
+    # Each rule's pairs are in order, so this is a merge; only those of several rules are ordered by more.
+    order = np.argsort(key, kind="stable")
+    again = key[order[1:]] == key[order[:-1]]
+    several = np.flatnonzero(np.append(again, False) | np.insert(again, 0, False))
+    if len(several):
+        those = order[several]
+        order[several] = those[np.lexsort((rule[those], -score[those], key[those]))]
+    order = order[np.insert(~again, 0, True)] if len(order) else order
+    return a[order], b[order], score[order], rule[order]
 
 
 def _sites(site: pa.ChunkedArray, member_of: Rows, sets: int) -> SetSites:

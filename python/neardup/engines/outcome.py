@@ -205,7 +205,7 @@ def assemble(
         clusters = clusters.filter(pa.array(new))
     tree = _native.spanning_forest(count, matches.a, matches.b, matches.score)
     own = np.flatnonzero(matches.a >= behind)
-    held = own[tree[own]] if len(own) > settings.max_pairs * collection.count else own
+    held = own[tree[own]] if len(own) > settings.most_held(collection.count) else own
 
     def pair_groups() -> Iterator[pa.Table]:
         for start in range(0, len(held), ROW_GROUP_ROWS):

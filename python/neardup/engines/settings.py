@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from typing import Final
 
 from neardup.engines.machine import available_memory
 from neardup.errors import UsageError
 from neardup.graph.keep import POLICIES, KeepPolicy
 from neardup.graph.removal import REMOVALS, Removal
 from neardup.text import Reading
+
+#: Accepted pairs that are held whatever the pages, and beyond that for each page, unless a run is told otherwise.
+ALWAYS_HELD: Final = 1 << 20
+_HELD_A_PAGE: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +35,9 @@ class Settings:
     strict: bool = False
     #: Worker threads; 0 means one a core.
     threads: int = 0
-    #: All accepted pairs are held while they are at most this many times the pages; beyond, the spanning forest.
-    max_pairs: int = 100
+    #: All accepted pairs are held while they are at most this many times the pages (0: 10 times, and a million however
+    #: few the pages); beyond, the spanning forest.
+    max_pairs: int = 0
     #: A key that more pages share than this is hot: its pages are compared with those that stay, not all with all. What
     #: stays and the clusters are the same; pairs between pages that go may be left out, as ``run.json`` tells.
     hot: int = 20_000
@@ -50,13 +56,21 @@ class Settings:
             raise UsageError(f"unknown keep policy {self.keep!r}", hint=f"one of {', '.join(POLICIES)}")
         if self.removal not in REMOVALS:
             raise UsageError(f"unknown removal {self.removal!r}", hint=f"one of {', '.join(REMOVALS)}")
-        if self.threads < 0 or self.max_pairs < 1 or self.hot < 1:
-            raise UsageError("threads must not be negative, and max_pairs and hot at least 1")
+        if self.threads < 0 or self.max_pairs < 0 or self.hot < 1:
+            raise UsageError("threads and max_pairs must not be negative, and hot at least 1")
 
     @property
     def memory_budget(self) -> int:
         """Bytes of memory the run may take."""
         return self.memory or available_memory() * 3 // 4
+
+    def most_held(self, pages: int) -> int:
+        """Accepted pairs that are all held; of more, the spanning forest.
+
+        >>> Settings().most_held(1_000), Settings().most_held(1_000_000), Settings(max_pairs=3).most_held(1_000)
+        (1048576, 10000000, 3000)
+        """
+        return self.max_pairs * pages if self.max_pairs else max(ALWAYS_HELD, _HELD_A_PAGE * pages)
 
     @property
     def workers(self) -> int:

@@ -226,7 +226,7 @@ def command_line(report: dict[str, Any], out: str = "again") -> str:
     options: list[tuple[str, Any, Any]] = [
         ("--keep", settings["keep"], "first"),
         ("--removal", settings["removal"], "direct"),
-        ("--max-pairs", settings["max_pairs"], 100),
+        ("--max-pairs", settings["max_pairs"], 0),
         ("--statistics", settings["statistics"], None),
         ("--site-rule", reading["site"], "registrable"),
         ("--token-hash", reading["hash"], "fold"),

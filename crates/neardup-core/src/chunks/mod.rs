@@ -11,7 +11,7 @@ pub mod smallest;
 pub mod texts;
 pub mod winnowing;
 
-use crate::ordered::to_set;
+use crate::ordered::{Ordered, to_set};
 
 /// Sets one after another, as Arrow lays them out.
 #[derive(Debug, Default)]
@@ -23,11 +23,11 @@ pub struct Sets {
 /// The set of what `select` puts out for each page.
 pub fn sets<P>(pages: impl Iterator<Item = P>, mut select: impl FnMut(P, &mut Vec<u64>)) -> Sets {
     let mut sets = Sets { offsets: vec![0], values: Vec::new() };
-    let (mut chosen, mut spare) = (Vec::new(), Vec::new());
+    let (mut chosen, mut ordered) = (Vec::new(), Ordered::default());
     for page in pages {
         chosen.clear();
         select(page, &mut chosen);
-        to_set(&mut chosen, &mut spare);
+        to_set(&mut chosen, &mut ordered);
         sets.values.extend_from_slice(&chosen);
         sets.offsets.push(sets.values.len() as i64);
     }

@@ -9,7 +9,7 @@
 use crate::batch::Shingling;
 use crate::format::{SEED_RANDOM, splitmix};
 use crate::hash::identity;
-use crate::ordered::to_set;
+use crate::ordered::{Ordered, to_set};
 
 /// Appends the windows that start at places 0, m, 2m …
 pub fn every(tokens: &[u64], windows: Shingling, step: usize, chunks: &mut Vec<u64>, out: &mut Vec<u64>) {
@@ -20,7 +20,7 @@ pub fn every(tokens: &[u64], windows: Shingling, step: usize, chunks: &mut Vec<u
 /// Appends k of the page's distinct chunks, or all if there are fewer.
 pub fn random(tokens: &[u64], windows: Shingling, count: usize, chunks: &mut Vec<u64>, out: &mut Vec<u64>) {
     windows.fill(tokens, chunks);
-    to_set(chunks, &mut Vec::new());
+    to_set(chunks, &mut Ordered::default());
     let seed = identity(tokens) as u64 ^ SEED_RANDOM;
     for at in 0..count.min(chunks.len()) {
         // The upper half of a product maps 64 random bits to a place; what is off is below 2⁻³².

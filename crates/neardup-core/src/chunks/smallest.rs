@@ -6,12 +6,12 @@
 //! all k, where min-values need k functions. Cost: one pass, and a selection in O(chunks).
 
 use crate::batch::Shingling;
-use crate::ordered::to_set;
+use crate::ordered::{Ordered, to_set};
 
 /// Appends the k smallest chunks of the page.
 pub fn select(tokens: &[u64], windows: Shingling, count: usize, chunks: &mut Vec<u64>, out: &mut Vec<u64>) {
     windows.fill(tokens, chunks);
-    to_set(chunks, &mut Vec::new());
+    to_set(chunks, &mut Ordered::default());
     out.extend(chunks.iter().take(count));
 }
 

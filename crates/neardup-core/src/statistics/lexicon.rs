@@ -11,7 +11,7 @@
 
 use crate::format::{SEED_LEXICON, splitmix};
 use crate::hash::{fold, identity, mix};
-use crate::ordered::to_set;
+use crate::ordered::{Ordered, to_set};
 use crate::shingle::shingles;
 use crate::statistics::numbers::Numbers;
 
@@ -35,7 +35,7 @@ impl Lexicons<'_> {
         // The number of a term is that of the chunk of one token, as the statistics have it.
         terms.clear();
         shingles(tokens, 1, terms);
-        to_set(terms, &mut Vec::new());
+        to_set(terms, &mut Ordered::default());
         terms.retain(|&term| self.terms.find(term).is_some() != self.unlisted);
         let out_below = below(self.left_out);
         for (lexicon, out) in out.iter_mut().enumerate().take(self.randomised + 1) {
@@ -76,7 +76,7 @@ mod tests {
         fn new(terms: &[u64]) -> Self {
             let mut numbers = Vec::new();
             shingles(terms, 1, &mut numbers);
-            to_set(&mut numbers, &mut Vec::new());
+            to_set(&mut numbers, &mut Ordered::default());
             let directory = directory(&numbers);
             Terms(numbers, directory)
         }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::format::{SEED_REPEATS, splitmix};
 use crate::hash::fold;
-use crate::ordered::to_set;
+use crate::ordered::{Ordered, to_set};
 use crate::shingle::shingles;
 
 /// The counters of one level.
@@ -33,7 +33,7 @@ pub struct Repeats {
 pub struct Buffers {
     chunks: Vec<u64>,
     parts: Vec<u64>,
-    spare: Vec<u64>,
+    ordered: Ordered,
 }
 
 /// The lengths of the levels up to n.
@@ -141,7 +141,7 @@ pub fn repeating(tokens: &[u64], last: &Repeats, buffers: &mut Buffers, out: &mu
     buffers.chunks.clear();
     shingles(tokens, last.length, &mut buffers.chunks);
     buffers.chunks.retain(|&chunk| last.may_repeat(chunk));
-    to_set(&mut buffers.chunks, &mut buffers.spare);
+    to_set(&mut buffers.chunks, &mut buffers.ordered);
     out.extend_from_slice(&buffers.chunks);
 }
 

@@ -313,7 +313,7 @@ class _Run:
         ids, repeated = tables.unique_ids(new, self.working)
         own_pairs = matched.pairs.where("a >= 0")
         all_pairs = own_pairs.count()
-        forest = all_pairs > layout.settings.max_pairs * tally.pages
+        forest = all_pairs > layout.settings.most_held(tally.pages)
         clusters_of = decisions
         if self.earlier:
             ids = ids.unionByName(located.where("row < 0").select("row", "id"))
