@@ -11,9 +11,9 @@
 //!    several components, and only until these are joined or shown to be apart.
 //!
 //! Cost, for a bucket of s pages of which k stay: s·k comparisons, and for pages that meet in many buckets no more than
-//! if it were one. A cluster of near-identical pages has a small k and
-//! costs next to nothing; pages that share only a template all stay, and s²/2 comparisons remain: these are screened
-//! in blocks of vector registers ([`crate::screen`]), 64 pages in keep order against all that stay, over all threads.
+//! if it were one. A cluster of near-identical pages has a small k and costs next to nothing; pages that share only a
+//! template all stay, and s²/2 comparisons remain: these are screened in blocks of vector registers ([`crate::screen`]),
+//! 64 pages in keep order against all that stay, over all threads.
 //! Rejected: smaller pieces of the sketch as further keys (they do not separate pages of one template, see
 //! [`crate::screen`]), and sampling, which loses pairs.
 //!

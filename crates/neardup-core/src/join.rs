@@ -9,21 +9,19 @@
 //!
 //! Cost: sorting n entries of 12 bytes for each column, one column at a time and of a long one a part of the keys at a
 //! time, then one verification a candidate pair; pairs that are rejected are never stored. A bucket of s pages makes
-//! s²/2 candidates, so those beyond a [`Limits`] are left to [`crate::hot`]. The buckets of a column are taken up from the smallest on, in slices, and only between slices
-//! is it asked whether a limit is passed: which buckets are left depends neither on threads nor on memory.
+//! s²/2 candidates, so those beyond a [`Limits`] are left to [`crate::hot`]; how a column is worked on until then is told
+//! in [`crate::joining`].
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::crowd::Crowd;
 use crate::entry::Entry;
 use crate::hash::mix;
+use crate::joining::{Column, Joining};
 use crate::keys::Keys;
 pub use crate::predicate::{Predicate, Sites};
-use crate::screen::{BLOCK, Screened};
-use crate::verify::Verify;
+use crate::screen::Screened;
 
 /// An accepted pair, `a < b`; laid out so that a list of pairs can be handed on as it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,14 +84,7 @@ impl Limits {
     /// Every pair of every bucket.
     pub const NONE: Limits =
         Limits { bucket: usize::MAX, few: 0, accepted: u64::MAX, possible: u64::MAX, part: usize::MAX };
-
-    /// Possible pairs of one slice: small enough to stay near the limits, large enough to keep threads busy.
-    fn slice(&self) -> u64 {
-        (self.accepted.min(self.possible) / 4).max(SMALLEST_SLICE)
-    }
 }
-
-const SMALLEST_SLICE: u64 = 1 << 20;
 
 /// A page in a bucket that was put together elsewhere: the bucket's column, its key, and its site where the rule is for
 /// pairs on one site (else 0).
@@ -104,10 +95,6 @@ pub struct Standing {
     pub site: u32,
     pub page: u32,
 }
-
-/// Pairs a page that there is room for from the start, where there are more pages than this.
-const ROOM: usize = 4;
-const MANY: usize = 1 << 20;
 
 /// A part of all keys: those whose hash begins with the bits `number`.
 #[derive(Clone, Copy)]
@@ -135,13 +122,6 @@ pub struct Buckets<'a> {
     keys: Keys<'a>,
     active: &'a [bool],
     predicate: Predicate<'a>,
-}
-
-/// The buckets of one column, or of a part of it, that have two entries or more, one after another.
-struct Column<'a> {
-    buckets: &'a Buckets<'a>,
-    number: usize,
-    entries: Vec<Entry>,
 }
 
 impl<'a> Buckets<'a> {
@@ -309,226 +289,6 @@ impl<'a> Buckets<'a> {
         }
         entries.truncate(kept);
     }
-}
-
-impl Column<'_> {
-    fn join_within(&self, verifier: &impl Screened, limits: Limits, joining: &mut Joining) {
-        let mut ordinary: Vec<Range<usize>> = Vec::new();
-        let mut start = 0;
-        for bucket in self.entries.chunk_by(|a, b| a.halves == b.halves) {
-            let range = start..start + bucket.len();
-            start = range.end;
-            joining.joined.largest_bucket = joining.joined.largest_bucket.max(bucket.len() as u64);
-            if joining.left.contains(&(self.number, bucket[0].key())) {
-                continue;
-            }
-            if bucket.len() > limits.bucket {
-                self.leave(&range, joining);
-            } else {
-                ordinary.push(range);
-            }
-        }
-        let total: u64 = ordinary.iter().map(possible).sum();
-        if total > limits.slice() || joining.beyond(limits) {
-            ordinary.sort_unstable_by_key(|bucket| (bucket.len(), bucket.start));
-        }
-        let mut next = 0;
-        while next < ordinary.len() {
-            if ordinary[next].len() > limits.few && joining.beyond(limits) {
-                ordinary[next..].iter().for_each(|range| self.leave(range, joining));
-                break;
-            }
-            if possible(&ordinary[next]) > limits.slice() {
-                self.join_large(&ordinary[next], verifier, limits, joining);
-                next += 1;
-                continue;
-            }
-            let (first, mut slice) = (next, 0);
-            while next < ordinary.len() && slice + possible(&ordinary[next]) <= limits.slice() {
-                slice += possible(&ordinary[next]);
-                next += 1;
-            }
-            joining.begun += slice;
-            joining.add(self.join_exhaustively(&ordinary[first..next], verifier));
-        }
-    }
-
-    /// A bucket of more pairs than a slice, in rows: if it passes a limit, or would at the rate at which its pairs are
-    /// accepted, it is left, what it gave is taken back, and nothing is joined after it.
-    fn join_large(
-        &self,
-        range: &Range<usize>,
-        verifier: &impl Screened,
-        limits: Limits,
-        joining: &mut Joining,
-    ) {
-        let (before, candidates) = (joining.joined.pairs.len(), joining.joined.candidates);
-        let (mut row, mut looked_at) = (0, 0);
-        while row < range.len() {
-            let (first, mut slice) = (row, 0);
-            // The first slice is for the rate.
-            let most = if first == 0 { SMALLEST_SLICE } else { limits.slice() };
-            while row < range.len() && slice < most {
-                let end = range.len().min(row + BLOCK);
-                slice += (row..end).map(|at| (range.len() - 1 - at) as u64).sum::<u64>();
-                row = end;
-            }
-            joining.begun += slice;
-            looked_at += slice;
-            joining.add(self.join_rows(range, first..row, verifier));
-            let accepted = joining.joined.pairs.len() - before;
-            let in_all = u128::from(possible(range)) * accepted as u128 / u128::from(looked_at);
-            if joining.beyond(limits) || before as u128 + in_all > u128::from(limits.accepted) {
-                joining.joined.pairs.truncate(before);
-                joining.joined.candidates = candidates;
-                joining.passed = true;
-                self.leave(range, joining);
-                return;
-            }
-        }
-    }
-
-    fn leave(&self, range: &Range<usize>, joining: &mut Joining) {
-        let entries = &self.entries[range.clone()];
-        let pages = entries.chunk_by(|a, b| a.page == b.page).count();
-        let key = entries[0].key();
-        joining.joined.hot.push(HotBucket { column: self.number as u32, key, pages: pages as u32 });
-        joining.joined.in_hot.resize(self.buckets.pages(), false);
-        entries.iter().for_each(|entry| joining.joined.in_hot[entry.page as usize] = true);
-    }
-
-    fn join_exhaustively<V: Screened>(&self, buckets: &[Range<usize>], verifier: &V) -> Found {
-        let (crowds, few): (Vec<_>, Vec<_>) =
-            buckets.iter().partition(|bucket| self.is_crowd(verifier, bucket));
-        // A row of a bucket is one page against all behind it: the unit of work, so that large buckets are shared out.
-        let rows = few.par_iter().flat_map(|bucket| {
-            (0..bucket.len() - 1).into_par_iter().map(|at| (bucket.start + at, bucket.end))
-        });
-        let of_rows = rows.fold(Found::default, |mut found, (row, end)| {
-            self.join_row(row, end, verifier, &mut found);
-            found
-        });
-        let of_rows = of_rows.reduce(Found::default, Found::and);
-        let of_crowds = crowds.par_iter().map(|bucket| self.join_crowd(bucket, 0..bucket.len(), verifier));
-        of_crowds.reduce(Found::default, Found::and).and(of_rows)
-    }
-
-    /// Some rows of a large bucket.
-    fn join_rows(&self, bucket: &Range<usize>, rows: Range<usize>, verifier: &impl Screened) -> Found {
-        if self.is_crowd(verifier, bucket) {
-            return self.join_crowd(bucket, rows, verifier);
-        }
-        let found = rows.into_par_iter().fold(Found::default, |mut found, at| {
-            self.join_row(bucket.start + at, bucket.end, verifier, &mut found);
-            found
-        });
-        found.reduce(Found::default, Found::and)
-    }
-
-    fn is_crowd<V: Screened>(&self, verifier: &V, bucket: &Range<usize>) -> bool {
-        Crowd::helps(verifier, bucket.len(), self.entries[bucket.start].page)
-    }
-
-    /// An entry against those behind it in its bucket, which ends at `end`.
-    fn join_row(&self, row: usize, end: usize, verifier: &impl Verify, found: &mut Found) {
-        let (key, a) = (self.entries[row].key(), self.entries[row].page);
-        for &Entry { page: b, .. } in &self.entries[row + 1..end] {
-            if a != b {
-                self.look(verifier, key, a, b, found);
-            }
-        }
-    }
-
-    fn join_crowd(&self, bucket: &Range<usize>, rows: Range<usize>, verifier: &impl Screened) -> Found {
-        let (key, pages) = self.bucket(bucket);
-        let crowd = Crowd::new(verifier, pages);
-        let tiles = crowd.tiles(rows).fold(Found::default, |mut found, tile| {
-            crowd.pairs(tile, &mut |a, b| self.look(verifier, key, a, b, &mut found));
-            found
-        });
-        tiles.reduce(Found::default, Found::and)
-    }
-
-    /// Verifies a pair of the bucket of this key, unless another bucket does.
-    #[inline(always)]
-    fn look(&self, verifier: &impl Verify, key: u64, a: u32, b: u32, found: &mut Found) {
-        if !verifier.hopeless(a, b) && self.buckets.takes_up(self.number, key, a, b) {
-            found.candidates += 1;
-            if let Some(score) = verifier.score(a, b) {
-                found.pairs.push(Pair { a, b, score });
-            }
-        }
-    }
-
-    /// The key of a bucket and its pages, ascending, each once.
-    fn bucket(&self, range: &Range<usize>) -> (u64, Vec<u32>) {
-        let entries = &self.entries[range.clone()];
-        let mut pages: Vec<u32> = entries.iter().map(|entry| entry.page).collect();
-        pages.dedup();
-        (entries[0].key(), pages)
-    }
-}
-
-/// A join under way.
-#[derive(Debug)]
-struct Joining {
-    joined: Joined,
-    /// Pairs of the buckets taken up so far.
-    begun: u64,
-    /// A limit was passed by a bucket that was given up.
-    passed: bool,
-    /// Buckets that are not joined, by column and key.
-    left: HashSet<(usize, u64)>,
-}
-
-impl Joining {
-    /// Has room for many pairs from the start where there are many pages: a list that grows is copied, and so held
-    /// twice, again and again, while memory that is not written to is not taken.
-    fn new(pages: usize) -> Self {
-        let mut pairs = Vec::new();
-        if pages > MANY {
-            // Where so much cannot be set aside the list grows as lists do.
-            let _ = pairs.try_reserve_exact(ROOM * pages);
-        }
-        Joining {
-            joined: Joined { pairs, ..Joined::default() },
-            begun: 0,
-            passed: false,
-            left: HashSet::new(),
-        }
-    }
-
-    fn add(&mut self, mut found: Found) {
-        self.joined.pairs.append(&mut found.pairs);
-        self.joined.candidates += found.candidates;
-    }
-
-    fn beyond(&self, limits: Limits) -> bool {
-        self.passed || self.joined.pairs.len() as u64 > limits.accepted || self.begun > limits.possible
-    }
-}
-
-/// What a part of the work gave.
-#[derive(Debug, Default)]
-struct Found {
-    pairs: Vec<Pair>,
-    candidates: u64,
-}
-
-impl Found {
-    fn and(mut self, mut other: Found) -> Found {
-        if self.pairs.len() < other.pairs.len() {
-            std::mem::swap(&mut self.pairs, &mut other.pairs);
-        }
-        self.pairs.append(&mut other.pairs);
-        self.candidates += other.candidates;
-        self
-    }
-}
-
-fn possible(bucket: &Range<usize>) -> u64 {
-    let pages = bucket.len() as u64;
-    pages * (pages - 1) / 2
 }
 
 /// Finds and verifies the pairs; pages whose `active` flag is false take no part.

@@ -40,6 +40,7 @@ mod hot_keys;
 pub mod html;
 pub mod image;
 pub mod join;
+mod joining;
 pub mod jsonl;
 pub mod keys;
 pub mod lanes;
