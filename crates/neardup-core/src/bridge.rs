@@ -8,9 +8,9 @@
 //! star's the largest of these. So the blocks of [`crate::screen`] compare stars as they compare pages, and members are
 //! looked at, farthest first, only where that leaves room.
 //!
-//! Cost: (stars with members, or stars outside the component that has most of them, if those are fewer) × stars screened,
-//! against the (pages)²/2 of all pairs; nothing for a bucket that is one component, or of which all pages stay. So the
-//! one page that is unlike a hundred thousand others does not have these compared with each other.
+//! Cost: stars × stars outside the component that has most of them, screened, against the (pages)²/2 of all pairs;
+//! nothing for a bucket that is one component, or of which all pages stay. So the one page that is unlike a hundred
+//! thousand others does not have these compared with each other.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -61,37 +61,47 @@ pub(crate) fn bridge(
     }
     let selection = Selection::of(rule.verifier, pages);
     let width = selection.width(rule.verifier.words(stars[0].centre).len());
-    let (mut blocks, mut rows) = (Blocks::new(width), Vec::new());
+    let mut rows = Vec::new();
     for star in &stars {
-        let start = rows.len();
         selection.pack(rule.verifier.words(star.centre), &mut rows);
-        blocks.push(&rows[start..], star.members[0].reach);
         rows.push(star.members[0].reach);
     }
-    let asking = asking(&stars, loaded, components);
-    for some in asking.chunks(tile) {
-        let probes: Vec<u64> =
-            some.iter().flat_map(|&star| &rows[star * (width + 1)..][..width + 1]).copied().collect();
+    let row = |star: usize| &rows[star * (width + 1)..][..width + 1];
+    let blocks_of = |some: &[usize]| {
+        let mut blocks = Blocks::new(width);
+        some.iter().for_each(|&star| blocks.push(&row(star)[..width], row(star)[width]));
+        blocks
+    };
+    let all: Vec<usize> = (0..stars.len()).collect();
+    let main = most_stars(&stars, components);
+    let outside: Vec<usize> =
+        all.iter().copied().filter(|&star| components.root(stars[star].centre) != main).collect();
+    let (all_blocks, outside_blocks) = (blocks_of(&all), blocks_of(&outside));
+    for start in (0..loaded).step_by(tile) {
+        let end = (start + tile).min(loaded);
         let known = &*components;
-        let mut found: Vec<(usize, usize, Option<Pair>, u64)> = (0..blocks.blocks())
-            .into_par_iter()
-            .with_min_len(16)
-            .flat_map_iter(|block| {
-                let mut found = Vec::new();
+        let against = |some: Vec<usize>, others: &[usize], blocks: &Blocks| {
+            let probes: Vec<u64> = some.iter().flat_map(|&star| row(star)).copied().collect();
+            let found = (0..blocks.blocks()).into_par_iter().with_min_len(16).flat_map_iter(|block| {
+                let mut found: Vec<(usize, usize, Option<Pair>, u64)> = Vec::new();
                 blocks.screen(block..block + 1, &probes, &mut |probe, other| {
-                    let (star, asks_too) = (some[probe], asking.binary_search(&other).is_ok());
-                    let (one, another) = (&stars[star], &stars[other]);
-                    let done = asks_too && other <= star || one.stays && another.stays;
-                    if !done && known.root(one.centre) != known.root(another.centre) {
-                        let (pair, compared) = between(rule, bucket, instead, one, another);
-                        found.push((star.min(other), star.max(other), pair, compared));
+                    let (star, other) = (some[probe], others[other]);
+                    if other > star && known.root(stars[star].centre) != known.root(stars[other].centre) {
+                        let (pair, compared) = between(rule, bucket, instead, &stars[star], &stars[other]);
+                        found.push((star, other, pair, compared));
                     }
                 });
                 found
-            })
-            .collect();
+            });
+            found.collect::<Vec<_>>()
+        };
+        let (out, inside): (Vec<usize>, Vec<usize>) =
+            (start..end).partition(|star| outside.binary_search(star).is_ok());
+        let mut found = against(out, &all, &all_blocks);
+        found.append(&mut against(inside, &outside, &outside_blocks));
+        // Pairs are recorded in one order, whatever else is in the bucket.
         found.sort_unstable_by_key(|&(star, other, ..)| (star, other));
-        resolved.compared += (some.len() * stars.len()) as u64;
+        resolved.compared += ((end - start) * stars.len()) as u64;
         for (_, _, joined, compared) in found {
             resolved.compared += compared;
             if let Some(joined) = joined {
@@ -104,15 +114,12 @@ pub(crate) fn bridge(
     }
 }
 
-/// Stars, ascending, of which one is in every pair that can join anything: the `loaded` first, of which members went, or
-/// all that are not of the component with the most stars.
-fn asking(stars: &[Star], loaded: usize, components: &Components) -> Vec<usize> {
-    let root = |star: &Star| components.root(star.centre);
+/// The component that has the most stars: those need not be compared with each other.
+fn most_stars(stars: &[Star], components: &Components) -> u32 {
     let mut sizes: HashMap<u32, usize> = HashMap::new();
-    stars.iter().for_each(|star| *sizes.entry(root(star)).or_default() += 1);
-    let largest = sizes.iter().max_by_key(|&(&root, &size)| (size, Reverse(root))).map(|(&root, _)| root);
-    let outside: Vec<usize> = (0..stars.len()).filter(|&at| Some(root(&stars[at])) != largest).collect();
-    if outside.len() < loaded { outside } else { (0..loaded).collect() }
+    stars.iter().for_each(|star| *sizes.entry(components.root(star.centre)).or_default() += 1);
+    let most = sizes.into_iter().max_by_key(|&(root, size)| (size, Reverse(root)));
+    most.map_or(u32::MAX, |(root, _)| root)
 }
 
 /// Those with members that went first, each kind in the order of the centres.
