@@ -71,5 +71,6 @@ pub mod terms;
 pub mod unicode;
 mod unicode_tables;
 pub mod verify;
+mod walk;
 pub mod warc;
 pub mod web_graph;
