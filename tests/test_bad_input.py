@@ -388,7 +388,7 @@ def test_a_full_disk(write: bool, small_disk: Path, tmp_path: Path, dedup: Dedup
     done = dedup(tmp_path / "in.jsonl", *(["--write", "all"] if write else []), out=small_disk / "out")
     assert done.code == 1
     assert "No space left on device" in done.errors
-    assert str(small_disk / "out" / ("written/in.jsonl" if write else "pairs.parquet")) in done.errors
+    assert str(small_disk / "out" / ("written/in.jsonl" if write else "pages.parquet")) in done.errors
     assert sorted(small_disk.iterdir()) == before
 
 

@@ -76,6 +76,7 @@ __all__ = [
     "random_windows",
     "read_pages",
     "repeat_levels",
+    "repeated_rows",
     "resolve_hot",
     "shingle_sets",
     "site_hashes",
@@ -156,6 +157,7 @@ def growth(
     found_in: npt.NDArray[np.uint32],
     steps: int,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
+def repeated_rows(texts: pa.StringArray) -> npt.NDArray[np.uint32]: ...
 def url_hashes(address: pa.StringArray, base: pa.StringArray | None = None) -> npt.NDArray[np.uint64]: ...
 def read_pages(
     content: pa.LargeBinaryArray,

@@ -20,6 +20,7 @@ from neardup.engines.layout import Layout
 from neardup.engines.local import Certify, stages
 from neardup.engines.scratch import Scratch, check_room, discard
 from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.workers import in_order
 from neardup.errors import InputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
@@ -358,9 +359,14 @@ def write_outcome(
     with watch.stage("writing"):
         if outcome.cluster is not None:
             findings.know_members(outcome.cluster)
-        # Pairs first: they tell which pages the report will look at.
-        write_groups(pairs.schema, passing(pairs, findings.add_pairs), folder / "pairs.parquet")
-        write_groups(pages.schema, passing(pages, findings.add_pages), folder / "pages.parquet")
+        tables = [
+            partial(write_groups, pages.schema, passing(pages, findings.add_pages), folder / "pages.parquet"),
+            partial(write_groups, pairs.schema, passing(pairs, findings.add_pairs), folder / "pairs.parquet"),
+        ]
+        # Pairs need not wait for pages where it is known who is in which cluster.
+        for _ in in_order(tables, lambda table: table(), 1 if outcome.cluster is None else 2):
+            pass
+        findings.add_records(outcome.pages_at(findings.missing()))
         write_table(outcome.clusters, folder / "clusters.parquet")
         if store:
             write_store((chunk.load().pages for chunk in source.chunks()), folder / STORE_FILE)

@@ -1,57 +1,259 @@
-//! Which of 64 bytes are ASCII letters or digits, and which lie beyond ASCII, as two bit masks.
+//! Which of 64 bytes are ASCII letters or digits, which are full stops, which lie beyond ASCII, and which are one of two
+//! given bytes, as bit masks.
 //!
-//! On x86-64 four 16-byte compares (SSE2, which every such machine has); elsewhere eight bytes in a register at
-//! a time. Both give the same masks, and a property test holds them against the plain definition.
+//! One compare of 64 bytes where the machine has AVX-512, two of 32 with AVX2, else four of 16 (SSE2, which every x86-64
+//! has); on other machines eight bytes in a register at a time. All give the same masks, and a property test holds them
+//! against the plain definition.
 
 /// Bit i speaks of byte i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Masks {
     pub word: u64,
+    pub stop: u64,
     pub beyond: u64,
 }
 
-/// The masks of the 64 bytes from `at` on; behind the end there is nothing.
-#[inline(always)]
-pub fn masks(bytes: &[u8], at: usize) -> Masks {
-    match bytes.get(at..at + 64) {
-        Some(block) => block_masks(block.try_into().expect("64 bytes")),
-        None => {
-            let rest = &bytes[at..];
-            let mut block = [0u8; 64];
-            block[..rest.len()].copy_from_slice(rest);
-            block_masks(&block)
-        }
+/// A way to tell the masks, and to cut a word of ASCII out of 16 bytes.
+pub(crate) trait Classes {
+    /// The first `length` (up to 16) of the 16 bytes in two little-endian words, zeros behind them.
+    ///
+    /// # Safety
+    /// The machine has the instructions of this way.
+    #[inline(always)]
+    unsafe fn first(low: u64, high: u64, length: usize) -> (u64, u64) {
+        let (keep_low, keep_high) = KEEP[length];
+        (low & keep_low, high & keep_high)
+    }
+
+    /// The masks of 64 bytes.
+    ///
+    /// # Safety
+    /// The machine has the instructions of this way.
+    unsafe fn of(block: &[u8; 64]) -> Masks;
+
+    /// Which of 64 bytes are one of two.
+    ///
+    /// # Safety
+    /// The machine has the instructions of this way.
+    unsafe fn either(block: &[u8; 64], one: u8, other: u8) -> u64;
+
+    /// The masks of the 64 bytes from `at` on; behind the end there is nothing.
+    ///
+    /// # Safety
+    /// The machine has the instructions of this way.
+    #[inline(always)]
+    unsafe fn at(bytes: &[u8], at: usize) -> Masks {
+        let block = match bytes.get(at..at + 64) {
+            Some(block) => block.try_into().expect("64 bytes"),
+            None => {
+                let rest = &bytes[at..];
+                let mut block = [0u8; 64];
+                block[..rest.len()].copy_from_slice(rest);
+                // SAFETY: as the caller says.
+                return unsafe { Self::of(&block) };
+            }
+        };
+        // SAFETY: as the caller says.
+        unsafe { Self::of(block) }
     }
 }
+
+/// What every machine has.
+pub(crate) struct Portable;
+
+impl Classes for Portable {
+    #[inline(always)]
+    unsafe fn of(block: &[u8; 64]) -> Masks {
+        #[cfg(target_arch = "x86_64")]
+        return x86::sse2(block);
+        #[cfg(not(target_arch = "x86_64"))]
+        return portable_masks(block);
+    }
+
+    #[inline(always)]
+    unsafe fn either(block: &[u8; 64], one: u8, other: u8) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        return x86::either_sse2(block, one, other);
+        #[cfg(not(target_arch = "x86_64"))]
+        return portable_either(block, one, other);
+    }
+}
+
+/// For each length up to 16, which bytes of two words belong to it.
+const KEEP: [(u64, u64); 17] = {
+    let mut keep = [(0u64, 0u64); 17];
+    let mut length = 1;
+    while length <= 16 {
+        keep[length] = if length <= 8 {
+            (u64::MAX >> (64 - 8 * length), 0)
+        } else {
+            (u64::MAX, u64::MAX >> (128 - 8 * length))
+        };
+        length += 1;
+    }
+    keep
+};
 
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn block_masks(block: &[u8; 64]) -> Masks {
-    use std::arch::x86_64::*;
-    let mut found = Masks { word: 0, beyond: 0 };
-    for quarter in 0..4 {
-        // SAFETY: SSE2 is part of x86-64, and 16 bytes from `16 * quarter` lie inside the block.
-        let (word, beyond) = unsafe {
-            let bytes = _mm_loadu_si128(block.as_ptr().add(16 * quarter).cast());
-            let below = |value: __m128i, limit: i8| {
-                let limit = _mm_set1_epi8(limit);
-                _mm_cmpeq_epi8(_mm_min_epu8(value, limit), value)
-            };
-            let lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-            let letter = below(_mm_sub_epi8(lower, _mm_set1_epi8(b'a' as i8)), 25);
-            let digit = below(_mm_sub_epi8(bytes, _mm_set1_epi8(b'0' as i8)), 9);
-            (_mm_movemask_epi8(_mm_or_si128(letter, digit)), _mm_movemask_epi8(bytes))
-        };
-        found.word |= (word as u64) << (16 * quarter);
-        found.beyond |= (beyond as u64) << (16 * quarter);
-    }
-    found
-}
+pub(crate) use x86::{Avx2, Avx512};
 
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-fn block_masks(block: &[u8; 64]) -> Masks {
-    portable_masks(block)
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::{Classes, Masks};
+
+    pub(crate) struct Avx2;
+    pub(crate) struct Avx512;
+
+    impl Classes for Avx2 {
+        #[inline(always)]
+        unsafe fn first(low: u64, high: u64, length: usize) -> (u64, u64) {
+            // SAFETY: as the caller says.
+            unsafe { first(low, high, length) }
+        }
+
+        #[inline(always)]
+        unsafe fn of(block: &[u8; 64]) -> Masks {
+            // SAFETY: as the caller says.
+            unsafe { avx2(block) }
+        }
+
+        #[inline(always)]
+        unsafe fn either(block: &[u8; 64], one: u8, other: u8) -> u64 {
+            // SAFETY: as the caller says.
+            unsafe { either_avx2(block, one, other) }
+        }
+    }
+
+    impl Classes for Avx512 {
+        #[inline(always)]
+        unsafe fn first(low: u64, high: u64, length: usize) -> (u64, u64) {
+            // SAFETY: as the caller says.
+            unsafe { first(low, high, length) }
+        }
+
+        #[inline(always)]
+        unsafe fn of(block: &[u8; 64]) -> Masks {
+            // SAFETY: as the caller says.
+            unsafe { avx512(block) }
+        }
+
+        #[inline(always)]
+        unsafe fn either(block: &[u8; 64], one: u8, other: u8) -> u64 {
+            // SAFETY: as the caller says.
+            unsafe { either_avx512(block, one, other) }
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn sse2(block: &[u8; 64]) -> Masks {
+        let mut found = Masks { word: 0, stop: 0, beyond: 0 };
+        for quarter in 0..4 {
+            // SAFETY: SSE2 is part of x86-64, and 16 bytes from `16 * quarter` lie inside the block.
+            let (word, stop, beyond) = unsafe {
+                let bytes = _mm_loadu_si128(block.as_ptr().add(16 * quarter).cast());
+                let below = |value: __m128i, limit: i8| {
+                    let limit = _mm_set1_epi8(limit);
+                    _mm_cmpeq_epi8(_mm_min_epu8(value, limit), value)
+                };
+                let lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+                let letter = below(_mm_sub_epi8(lower, _mm_set1_epi8(b'a' as i8)), 25);
+                let digit = below(_mm_sub_epi8(bytes, _mm_set1_epi8(b'0' as i8)), 9);
+                let stop = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'.' as i8));
+                (
+                    _mm_movemask_epi8(_mm_or_si128(letter, digit)),
+                    _mm_movemask_epi8(stop),
+                    _mm_movemask_epi8(bytes),
+                )
+            };
+            found.word |= (word as u64) << (16 * quarter);
+            found.stop |= (stop as u64) << (16 * quarter);
+            found.beyond |= (beyond as u64) << (16 * quarter);
+        }
+        found
+    }
+
+    #[inline(always)]
+    pub(super) fn either_sse2(block: &[u8; 64], one: u8, other: u8) -> u64 {
+        let mut found = 0;
+        for quarter in 0..4 {
+            // SAFETY: SSE2 is part of x86-64, and 16 bytes from `16 * quarter` lie inside the block.
+            let marks = unsafe {
+                let bytes = _mm_loadu_si128(block.as_ptr().add(16 * quarter).cast());
+                let equal = |byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8));
+                _mm_movemask_epi8(_mm_or_si128(equal(one), equal(other)))
+            };
+            found |= (marks as u64) << (16 * quarter);
+        }
+        found
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn either_avx2(block: &[u8; 64], one: u8, other: u8) -> u64 {
+        let mut found = 0;
+        for half in 0..2 {
+            // SAFETY: 32 bytes from `32 * half` lie inside the block.
+            let bytes = unsafe { _mm256_loadu_si256(block.as_ptr().add(32 * half).cast()) };
+            let equal = |byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
+            let marks = _mm256_movemask_epi8(_mm256_or_si256(equal(one), equal(other))) as u32;
+            found |= u64::from(marks) << (32 * half);
+        }
+        found
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn either_avx512(block: &[u8; 64], one: u8, other: u8) -> u64 {
+        // SAFETY: the block has 64 bytes.
+        let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+        let equal = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
+        equal(one) | equal(other)
+    }
+
+    #[inline]
+    #[target_feature(enable = "bmi2")]
+    fn first(low: u64, high: u64, length: usize) -> (u64, u64) {
+        let bits = 8 * length as u32;
+        // From 64 on all bits stay.
+        (_bzhi_u64(low, bits), _bzhi_u64(high, bits.saturating_sub(64)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn avx2(block: &[u8; 64]) -> Masks {
+        let mut found = Masks { word: 0, stop: 0, beyond: 0 };
+        for half in 0..2 {
+            // SAFETY: 32 bytes from `32 * half` lie inside the block.
+            let bytes = unsafe { _mm256_loadu_si256(block.as_ptr().add(32 * half).cast()) };
+            let below = |value: __m256i, limit: i8| {
+                _mm256_cmpeq_epi8(_mm256_min_epu8(value, _mm256_set1_epi8(limit)), value)
+            };
+            let lower = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+            let letter = below(_mm256_sub_epi8(lower, _mm256_set1_epi8(b'a' as i8)), 25);
+            let digit = below(_mm256_sub_epi8(bytes, _mm256_set1_epi8(b'0' as i8)), 9);
+            let word = _mm256_movemask_epi8(_mm256_or_si256(letter, digit)) as u32;
+            let stop = _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'.' as i8))) as u32;
+            found.word |= u64::from(word) << (32 * half);
+            found.stop |= u64::from(stop) << (32 * half);
+            found.beyond |= u64::from(_mm256_movemask_epi8(bytes) as u32) << (32 * half);
+        }
+        found
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn avx512(block: &[u8; 64]) -> Masks {
+        // SAFETY: the block has 64 bytes.
+        let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+        let below = |value: __m512i, limit: i8| _mm512_cmple_epu8_mask(value, _mm512_set1_epi8(limit));
+        let lower = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
+        let letter = below(_mm512_sub_epi8(lower, _mm512_set1_epi8(b'a' as i8)), 25);
+        let digit = below(_mm512_sub_epi8(bytes, _mm512_set1_epi8(b'0' as i8)), 9);
+        let stop = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'.' as i8));
+        Masks { word: letter | digit, stop, beyond: _mm512_movepi8_mask(bytes) }
+    }
 }
 
 /// Eight bytes in a register at a time.
@@ -63,7 +265,7 @@ fn portable_masks(block: &[u8; 64]) -> Masks {
     let at_least = |value: u64, limit: u64| (value + (0x80 - limit) * EACH) & TOP;
     // Gathers the top bits of the eight bytes.
     let gather = |tops: u64| (tops >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    let mut found = Masks { word: 0, beyond: 0 };
+    let mut found = Masks { word: 0, stop: 0, beyond: 0 };
     for (index, bytes) in block.chunks_exact(8).enumerate() {
         let value = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
         let beyond = value & TOP;
@@ -71,10 +273,18 @@ fn portable_masks(block: &[u8; 64]) -> Masks {
         let lower = low | (0x20 * EACH);
         let letter = at_least(lower, u64::from(b'a')) & !at_least(lower, u64::from(b'z') + 1);
         let digit = at_least(low, u64::from(b'0')) & !at_least(low, u64::from(b'9') + 1);
+        let stop = at_least(low, u64::from(b'.')) & !at_least(low, u64::from(b'.') + 1);
         found.word |= gather((letter | digit) & !beyond) << (8 * index);
+        found.stop |= gather(stop & !beyond) << (8 * index);
         found.beyond |= gather(beyond) << (8 * index);
     }
     found
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn portable_either(block: &[u8; 64], one: u8, other: u8) -> u64 {
+    let mark = |marks, (at, &byte): (usize, &u8)| marks | u64::from(byte == one || byte == other) << at;
+    block.iter().enumerate().fold(0, mark)
 }
 
 #[cfg(test)]
@@ -86,7 +296,47 @@ mod tests {
         let gather = |test: fn(&u8) -> bool| {
             block.iter().enumerate().fold(0, |mask, (at, byte)| mask | u64::from(test(byte)) << at)
         };
-        Masks { word: gather(u8::is_ascii_alphanumeric), beyond: gather(|byte| !byte.is_ascii()) }
+        Masks {
+            word: gather(u8::is_ascii_alphanumeric),
+            stop: gather(|&byte| byte == b'.'),
+            beyond: gather(|byte| !byte.is_ascii()),
+        }
+    }
+
+    fn all_ways_agree(block: &[u8; 64]) {
+        agrees::<Portable>(block);
+        assert_eq!(portable_masks(block), naive(block), "{block:?}");
+        #[cfg(target_arch = "x86_64")]
+        {
+            let level = crate::cpu::level();
+            if level != crate::cpu::Level::Portable {
+                // AVX-512 machines have AVX2.
+                agrees::<Avx2>(block);
+            }
+            if level == crate::cpu::Level::Avx512 {
+                agrees::<Avx512>(block);
+            }
+        }
+    }
+
+    /// To be asked only for what this machine can do.
+    fn agrees<C: Classes>(block: &[u8; 64]) {
+        let marks = portable_either(block, block[7], b'"');
+        let (low, high) = (
+            u64::from_le_bytes(block[..8].try_into().unwrap()),
+            u64::from_le_bytes(block[8..16].try_into().unwrap()),
+        );
+        // SAFETY: the caller asks only for what this machine can do.
+        unsafe {
+            assert_eq!(C::of(block), naive(block), "{block:?}");
+            assert_eq!(C::either(block, block[7], b'"'), marks, "{block:?}");
+            for length in 1..=16 {
+                let mut cut = [0u8; 16];
+                cut[..length].copy_from_slice(&block[..length]);
+                let (first, second) = C::first(low, high, length);
+                assert_eq!([first.to_le_bytes(), second.to_le_bytes()].concat(), cut);
+            }
+        }
     }
 
     #[test]
@@ -95,22 +345,21 @@ mod tests {
             for at in 0..64 {
                 let mut block = [b' '; 64];
                 block[at] = byte;
-                assert_eq!(block_masks(&block), naive(&block), "{byte} at {at}");
-                assert_eq!(portable_masks(&block), naive(&block), "{byte} at {at}");
+                all_ways_agree(&block);
             }
         }
     }
 
     proptest! {
         #[test]
-        fn all_ways_agree(block: [u8; 64]) {
-            prop_assert_eq!(block_masks(&block), naive(&block));
-            prop_assert_eq!(portable_masks(&block), naive(&block));
+        fn any_bytes(block: [u8; 64]) {
+            all_ways_agree(&block);
         }
     }
 
     #[test]
     fn the_end_is_padded() {
-        assert_eq!(masks(b"ab c", 1), Masks { word: 0b101, beyond: 0 });
+        // SAFETY: every machine has what this asks for.
+        assert_eq!(unsafe { Portable::at(b"ab c", 1) }, Masks { word: 0b101, stop: 0, beyond: 0 });
     }
 }

@@ -26,6 +26,7 @@ pub fn level() -> Level {
             return Level::Avx512;
         }
         if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("popcnt")
         {

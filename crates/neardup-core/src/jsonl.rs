@@ -10,6 +10,12 @@ use jiter::{Jiter, Peek};
 use memchr::{memchr, memchr2};
 use simdutf8::basic::from_utf8;
 
+#[cfg(target_arch = "x86_64")]
+use crate::ascii::{Avx2, Avx512};
+use crate::ascii::{Classes, Portable};
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{self, Level};
+
 /// The names of the fields that are taken up.
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
@@ -219,6 +225,27 @@ impl Fields<'_> {
     }
 }
 
+/// What a byte behind a backslash stands for, or 0.
+const ESCAPED: [u8; 256] = {
+    let mut escaped = [0; 256];
+    let known = [
+        (b'"', b'"'),
+        (b'\\', b'\\'),
+        (b'/', b'/'),
+        (b'n', b'\n'),
+        (b't', b'\t'),
+        (b'r', b'\r'),
+        (b'b', 8),
+        (b'f', 12),
+    ];
+    let mut at = 0;
+    while at < known.len() {
+        escaped[known[at].0 as usize] = known[at].1;
+        at += 1;
+    }
+    escaped
+};
+
 /// A place in a line of valid UTF-8.
 struct Cursor<'a> {
     line: &'a [u8],
@@ -249,41 +276,96 @@ impl Cursor<'_> {
 
     /// Appends the string that starts here, unescaped, to `out`.
     fn string(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+        #[cfg(target_arch = "x86_64")]
+        match cpu::level() {
+            // SAFETY: `level` has just tested for the instructions.
+            Level::Avx512 => return unsafe { self.string_avx512(out) },
+            // SAFETY: as above.
+            Level::Avx2 => return unsafe { self.string_avx2(out) },
+            Level::Portable => {}
+        }
+        // SAFETY: every machine has what this asks for.
+        unsafe { self.string_by::<Portable>(out) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx2,bmi1,bmi2")]
+    fn string_avx512(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+        // SAFETY: the machine has what this function is compiled for.
+        unsafe { self.string_by::<Avx512>(out) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    fn string_avx2(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+        // SAFETY: the machine has what this function is compiled for.
+        unsafe { self.string_by::<Avx2>(out) }
+    }
+
+    /// # Safety
+    /// The machine has the instructions of `C`.
+    #[inline(always)]
+    unsafe fn string_by<C: Classes>(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
         self.at += 1;
-        loop {
-            let rest = &self.line[self.at..];
-            let Some(length) = memchr2(b'"', b'\\', rest) else {
-                self.at = self.line.len();
-                return Err(self.invalid("a string has no end"));
-            };
-            out.extend_from_slice(&rest[..length]);
-            self.at += length + 1;
-            if rest[length] == b'"' {
-                return Ok(());
-            }
+        // SAFETY: as the caller says.
+        while unsafe { self.copy_plain::<C>(out)? } == b'\\' {
             self.escape(out)?;
         }
+        Ok(())
+    }
+
+    /// Copies what needs no unescaping; the quote or backslash behind it, which is passed.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `C`.
+    #[inline(always)]
+    unsafe fn copy_plain<C: Classes>(&mut self, out: &mut Vec<u8>) -> Result<u8, String> {
+        // Whole blocks are copied, and what was too much is taken back: a line of text is about as long as a block.
+        while let Some(bytes) = self.line[self.at..].first_chunk::<64>() {
+            // SAFETY: as the caller says.
+            let marks = unsafe { C::either(bytes, b'"', b'\\') };
+            let start = out.len();
+            out.extend_from_slice(bytes);
+            if marks != 0 {
+                let length = marks.trailing_zeros() as usize;
+                out.truncate(start + length);
+                self.at += length + 1;
+                return Ok(bytes[length]);
+            }
+            self.at += 64;
+        }
+        let rest = &self.line[self.at..];
+        let Some(length) = memchr2(b'"', b'\\', rest) else {
+            self.at = self.line.len();
+            return Err(self.invalid("a string has no end"));
+        };
+        out.extend_from_slice(&rest[..length]);
+        self.at += length + 1;
+        Ok(rest[length])
     }
 
     /// What stands behind a backslash.
+    #[inline(always)]
     fn escape(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
-        let plain = match self.line.get(self.at) {
-            Some(byte @ (b'"' | b'\\' | b'/')) => *byte,
-            Some(b'n') => b'\n',
-            Some(b't') => b'\t',
-            Some(b'r') => b'\r',
-            Some(b'b') => 8,
-            Some(b'f') => 12,
-            Some(b'u') => {
-                self.at += 1;
-                let char = self.unicode_escape()?;
-                out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
-                return Ok(());
-            }
-            _ => return Err(self.invalid("an escape that JSON does not know")),
-        };
+        let Some(&byte) = self.line.get(self.at) else { return Err(self.invalid("")) };
+        let plain = ESCAPED[byte as usize];
+        if plain == 0 {
+            return self.long_escape(byte, out);
+        }
         self.at += 1;
         out.push(plain);
+        Ok(())
+    }
+
+    /// A `u` and four digits; anything else is no escape.
+    #[inline(never)]
+    fn long_escape(&mut self, byte: u8, out: &mut Vec<u8>) -> Result<(), String> {
+        if byte != b'u' {
+            return Err(self.invalid("an escape that JSON does not know"));
+        }
+        self.at += 1;
+        let char = self.unicode_escape()?;
+        out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
         Ok(())
     }
 

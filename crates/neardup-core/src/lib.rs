@@ -59,6 +59,7 @@ pub mod prefix;
 pub mod projection;
 pub mod rabin;
 pub mod removal;
+pub mod repeated;
 pub mod screen;
 pub mod sets;
 pub mod shingle;

@@ -11,7 +11,11 @@
 use memchr::memmem;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::ascii::{Masks, masks};
+#[cfg(target_arch = "x86_64")]
+use crate::ascii::{Avx2, Avx512};
+use crate::ascii::{Classes, Masks, Portable};
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{self, Level};
 use crate::format::LONGEST_SCHEME;
 use crate::unicode::{Class, Kind, push_lower};
 
@@ -38,6 +42,12 @@ impl Terms for Vec<String> {
     }
 }
 
+/// The longest term, in bytes, that goes to the sink in two registers.
+const SHORT: usize = 16;
+
+/// In ASCII letters and digits, setting bit 5 is lower-casing.
+const CASE: u64 = 0x2020_2020_2020_2020;
+
 /// Splits texts into terms; holds the buffers that one text after another uses.
 #[derive(Debug, Default)]
 pub struct Splitter {
@@ -48,21 +58,57 @@ pub struct Splitter {
 impl Splitter {
     /// Sends the terms of `text` to `sink`.
     pub fn split(&mut self, text: &str, sink: &mut impl Terms) {
+        #[cfg(target_arch = "x86_64")]
+        match cpu::level() {
+            // SAFETY: `level` has just tested for the instructions.
+            Level::Avx512 => return unsafe { self.split_avx512(text, sink) },
+            // SAFETY: as above.
+            Level::Avx2 => return unsafe { self.split_avx2(text, sink) },
+            Level::Portable => {}
+        }
+        // SAFETY: every machine has what this asks for.
+        unsafe { self.split_by::<Portable>(text, sink) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,bmi1,bmi2,popcnt")]
+    fn split_avx512(&mut self, text: &str, sink: &mut impl Terms) {
+        // SAFETY: the machine has what this function is compiled for.
+        unsafe { self.split_by::<Avx512>(text, sink) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    fn split_avx2(&mut self, text: &str, sink: &mut impl Terms) {
+        // SAFETY: the machine has what this function is compiled for.
+        unsafe { self.split_by::<Avx2>(text, sink) }
+    }
+
+    /// # Safety
+    /// The machine has the instructions of `C`.
+    #[inline(always)]
+    unsafe fn split_by<C: Classes>(&mut self, text: &str, sink: &mut impl Terms) {
         let bytes = text.as_bytes();
         let mut schemes = Schemes::new(bytes);
         let mut at = 0;
         // Where a run begins that goes on behind the block before.
         let mut open = None;
+        // Bytes at the beginning of the block that belong to a separator in the one before.
+        let mut passed = 0;
         while at < bytes.len() {
-            let masks = masks(bytes, at);
-            if masks.beyond == 0 && schemes.none_before(at + 64) {
-                match self.plain_block(bytes, at, masks.word, open, sink) {
-                    Ok(run) => (at, open) = (at + 64, run),
-                    // A URL without a scheme.
-                    Err(start) => (at, open) = (self.block(text, start, &mut schemes, sink), None),
-                }
+            // SAFETY: as the caller says.
+            let masks = unsafe { C::at(bytes, at) };
+            let from = std::mem::take(&mut passed);
+            let plain = schemes.none_before(at + 64)
+                && at + 64 + SHORT <= bytes.len()
+                && (masks.beyond == 0
+                    || only_separators(text, at, masks.beyond >> from << from, &mut passed));
+            // SAFETY: as the caller says; behind the block there is room for a short term.
+            if plain && let Some(run) = unsafe { self.plain_block::<C>(bytes, at, masks, open, sink) } {
+                (at, open) = (at + 64, run);
             } else {
-                at = self.block(text, open.take().unwrap_or(at), &mut schemes, sink);
+                at = self.block(text, open.take().unwrap_or(at + from), &mut schemes, sink);
+                passed = 0;
             }
         }
         if let Some(start) = open {
@@ -70,49 +116,80 @@ impl Splitter {
         }
     }
 
-    /// A block of nothing but ASCII, and no `://` near: its terms are read off two masks, of the bytes where a run
-    /// begins and of those behind one. No term waits for where the one before it ended, so the processor reads several
-    /// at a time. Gives the start of a run that goes on behind the block, or as an error that of a run before which
-    /// more must be looked at.
+    /// A block in which nothing but ASCII makes terms, and no `://` near: its terms are read off two masks, of the bytes
+    /// where a run begins and of those behind one. No term waits for where the one before it ended, so the processor
+    /// reads several at a time. Gives the start of a run that goes on behind the block; or nothing, and nothing is done,
+    /// where a URL without a scheme may begin.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `C`; behind the block there are `SHORT` bytes.
     #[inline(always)]
-    fn plain_block(
+    unsafe fn plain_block<C: Classes>(
         &mut self,
         bytes: &[u8],
         at: usize,
-        word: u64,
+        masks: Masks,
         open: Option<usize>,
         sink: &mut impl Terms,
-    ) -> Result<Option<usize>, usize> {
-        let behind = word << 1 | u64::from(open.is_some());
-        let (mut starts, mut ends) = (word & !behind, behind & !word);
+    ) -> Option<Option<usize>> {
+        let behind = masks.word << 1 | u64::from(open.is_some());
+        let (mut starts, mut ends) = (masks.word & !behind, behind & !masks.word);
+        if starts << 3 & ends & masks.stop != 0 && may_be_www(bytes, at, starts << 3 & ends & masks.stop) {
+            return None;
+        }
         if let Some(start) = open {
             if ends == 0 {
-                return Ok(open);
+                return Some(open);
             }
             let end = at + ends.trailing_zeros() as usize;
             if is_www(bytes, start, end) {
-                return Err(start);
+                return None;
             }
-            self.ascii(bytes, start, end, sink);
+            // SAFETY: as the caller says.
+            unsafe { self.plain_run::<C>(bytes, start, end, sink) };
             ends &= ends - 1;
         }
         while ends != 0 {
-            let start = at + starts.trailing_zeros() as usize;
-            let end = at + ends.trailing_zeros() as usize;
-            if is_www(bytes, start, end) {
-                return Err(start);
-            }
-            self.ascii(bytes, start, end, sink);
+            let (start, end) = (at + starts.trailing_zeros() as usize, at + ends.trailing_zeros() as usize);
+            // SAFETY: as the caller says.
+            unsafe { self.plain_run::<C>(bytes, start, end, sink) };
             starts &= starts - 1;
             ends &= ends - 1;
         }
-        Ok((starts != 0).then(|| at + starts.trailing_zeros() as usize))
+        Some((starts != 0).then(|| at + starts.trailing_zeros() as usize))
+    }
+
+    /// A run of ASCII letters and digits as a term.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `C`; from `start` on there are `SHORT` bytes.
+    #[inline(always)]
+    unsafe fn plain_run<C: Classes>(
+        &mut self,
+        bytes: &[u8],
+        start: usize,
+        end: usize,
+        sink: &mut impl Terms,
+    ) {
+        let length = end - start;
+        if length > SHORT {
+            return self.long_ascii(&bytes[start..end], sink);
+        }
+        debug_assert!(start + SHORT <= bytes.len());
+        // SAFETY: as the caller says.
+        let (low, high) = unsafe {
+            let from = bytes.as_ptr().add(start).cast::<u64>();
+            let (low, high) = (from.read_unaligned(), from.add(1).read_unaligned());
+            C::first(u64::from_le(low) | CASE, u64::from_le(high) | CASE, length)
+        };
+        sink.short_term(low, high, length);
     }
 
     /// The terms of the next 64 bytes, whatever they are; where to go on.
     fn block(&mut self, text: &str, at: usize, schemes: &mut Schemes<'_>, sink: &mut impl Terms) -> usize {
         let bytes = text.as_bytes();
-        let Masks { word, beyond } = masks(bytes, at);
+        // SAFETY: every machine has what this asks for.
+        let Masks { word, beyond, .. } = unsafe { Portable::at(bytes, at) };
         let mut from = 0;
         loop {
             let rest = (word | beyond) & (u64::MAX << from);
@@ -154,24 +231,24 @@ impl Splitter {
     #[inline(always)]
     fn ascii(&mut self, bytes: &[u8], start: usize, end: usize, sink: &mut impl Terms) {
         let length = end - start;
-        if length > 16 {
-            self.term.clear();
-            self.term.extend(bytes[start..end].iter().map(|&byte| (byte | 0x20) as char));
-            sink.term(&self.term);
-            return;
+        if length > SHORT {
+            return self.long_ascii(&bytes[start..end], sink);
         }
-        let (low, high) = match bytes.get(start..start + 16) {
-            Some(block) => words(block),
-            None => {
-                let mut block = [0u8; 16];
-                block[..length].copy_from_slice(&bytes[start..end]);
-                words(&block)
-            }
-        };
-        // In ASCII letters and digits, setting bit 5 is lower-casing.
-        const CASE: u64 = 0x2020_2020_2020_2020;
-        let (low_mask, high_mask) = KEEP[length];
-        sink.short_term((low | CASE) & low_mask, (high | CASE) & high_mask, length);
+        let mut block = [0u8; SHORT];
+        block[..length].copy_from_slice(&bytes[start..end]);
+        let (low, high) = words(&block);
+        // SAFETY: every machine has what this asks for.
+        let (low, high) = unsafe { Portable::first(low | CASE, high | CASE, length) };
+        sink.short_term(low, high, length);
+    }
+
+    #[inline(never)]
+    fn long_ascii(&mut self, run: &[u8], sink: &mut impl Terms) {
+        let mut lower = std::mem::take(&mut self.term).into_bytes();
+        lower.clear();
+        lower.extend(run.iter().map(|&byte| byte | CASE as u8));
+        self.term = String::from_utf8(lower).expect("letters and digits of ASCII");
+        sink.term(&self.term);
     }
 
     /// A run of ASCII that fills a whole block.
@@ -266,20 +343,22 @@ impl Splitter {
     }
 }
 
-/// For each length up to 16, which bytes of two words belong to the term.
-const KEEP: [(u64, u64); 17] = {
-    let mut keep = [(0u64, 0u64); 17];
-    let mut length = 1;
-    while length <= 16 {
-        keep[length] = if length <= 8 {
-            (u64::MAX >> (64 - 8 * length), 0)
-        } else {
-            (u64::MAX, u64::MAX >> (128 - 8 * length))
-        };
-        length += 1;
+/// Whether the characters of a block that lie beyond ASCII are all separators, as dashes and quotes are; `over` is then
+/// how many bytes of the last one stand in the next block.
+#[inline]
+fn only_separators(text: &str, at: usize, mut beyond: u64, over: &mut usize) -> bool {
+    while beyond != 0 {
+        let first = beyond.trailing_zeros() as usize;
+        let Some(char) = text.get(at + first..).and_then(|rest| rest.chars().next()) else { return false };
+        if Class::of(char).kind() != Kind::Other {
+            return false;
+        }
+        let end = first + char.len_utf8();
+        *over = end.saturating_sub(64);
+        beyond = if end < 64 { beyond >> end << end } else { 0 };
     }
-    keep
-};
+    true
+}
 
 #[inline(always)]
 fn words(block: &[u8]) -> (u64, u64) {
@@ -327,12 +406,22 @@ impl<'a> Schemes<'a> {
     }
 }
 
+/// Whether one of these runs of three letters, given by the full stops behind them, is a `www`.
+#[inline(never)]
+fn may_be_www(bytes: &[u8], at: usize, mut stops: u64) -> bool {
+    let mut found = false;
+    while stops != 0 {
+        let end = at + stops.trailing_zeros() as usize;
+        found |= is_www(bytes, end - 3, end);
+        stops &= stops - 1;
+    }
+    found
+}
+
 /// Whether a run of ASCII is the `www` of a URL without a scheme.
 #[inline(always)]
 fn is_www(bytes: &[u8], start: usize, end: usize) -> bool {
-    // One branch that is nearly never taken; asking for three letters first would be a coin toss.
-    let may_be = (end - start == 3) & (bytes.get(end) == Some(&b'.'));
-    may_be && bytes[start..end].eq_ignore_ascii_case(b"www")
+    end - start == 3 && bytes.get(end) == Some(&b'.') && bytes[start..end].eq_ignore_ascii_case(b"www")
 }
 
 fn is_scheme(bytes: &[u8]) -> bool {

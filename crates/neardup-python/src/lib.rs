@@ -57,7 +57,7 @@ mod _native {
     #[pymodule_export]
     use crate::one_page::{PageReader, index_page};
     #[pymodule_export]
-    use crate::pages::{fingerprint_pages, links, read_pages, site_of, terms, url_hashes};
+    use crate::pages::{fingerprint_pages, links, read_pages, repeated_rows, site_of, terms, url_hashes};
     #[pymodule_export]
     use crate::pairs::{
         agreeing_bits, align, components, diameters, direct_removal, equal_columns, identity_sets, jaccard,

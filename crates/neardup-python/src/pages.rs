@@ -9,6 +9,7 @@ use neardup_core::hash::{TermHash, fold_term, identity};
 use neardup_core::html::links::{Wanted, links as html_links, normalised, resolved};
 use neardup_core::making::{Made, Maker};
 use neardup_core::page::{Page, Reader, Reading};
+use neardup_core::repeated::repeated;
 use neardup_core::site::{SiteRule, site};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -293,6 +294,17 @@ pub fn url_hashes<'py>(
         target.map_or(0, |target| fold_term(target.as_bytes()))
     };
     Ok(detached(py, || (0..address.len()).into_par_iter().map(hash).collect::<Vec<_>>()).into_pyarray(py))
+}
+
+/// The rows, ascending, whose text stands in an earlier row; there is a text in each.
+#[pyfunction]
+pub fn repeated_rows(py: Python<'_>, texts: PyArray) -> PyResult<Bound<'_, PyArray1<u32>>> {
+    let texts: StringArray = column(&texts, "texts")?;
+    if texts.null_count() > 0 {
+        return Err(PyValueError::new_err("texts: a row has none"));
+    }
+    let rows = detached(py, || repeated(texts.len(), |row| texts.value(row).as_bytes()));
+    Ok(rows.into_pyarray(py))
 }
 
 /// The site of a URL, or None.

@@ -89,11 +89,14 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
       neardup dedup june.warc.gz --out june --against may --keep-fingerprints
       neardup dedup '/shared/crawl/*.warc.gz' --out /shared/result --engine spark --master spark://head:7077
     """
+    # No large matrix is multiplied here, and threads that wait for one are busy waiting.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Memory in pages of 2 MB takes longer to be had than it saves, on virtual machines much longer.
+    os.environ.setdefault("MIMALLOC_ALLOW_THP", "0")
     if options["memory"]:
         # Freed memory is to go back at once; allocators look at this when they are loaded, which is below.
         os.environ.setdefault("MIMALLOC_PURGE_DELAY", "0")
     from neardup.cli.display import display
-    from neardup.cli.summary import print_json, print_summary
     from neardup.engines import Settings
     from neardup.job import dedup
 
@@ -137,7 +140,11 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
         master=options["master"],
         remote=options["remote"],
     )
+    if quiet and not as_json:
+        return
+    from neardup.cli.summary import print_json, print_summary
+
     if as_json:
         print_json(result.report)
-    elif not quiet:
+    else:
         print_summary(result)

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 the run failed, 2 bad usage, 130 interrupted.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -92,6 +93,8 @@ def application(**_: Any) -> None:
 
 def main() -> None:
     """The program."""
+    # Importing makes very many objects that stay; the collector need not look through them again and again.
+    gc.set_threshold(50_000)
     _prepare_streams()
     _end_in_order()
     try:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import ast
-import difflib
+import importlib
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from neardup.detectors.base import Detector
 from neardup.errors import SpecError
 
+#: Those that come with neardup; each is at home in the module of its name.
+BUILT_IN: Final = (
+    "b-bit-minhash", "breakpoint-chunks", "broder", "byte-breakpoints", "charikar", "charikar-shingles", "combined",
+    "exact", "fuzzy-fingerprinting", "hyperplane-lsh", "i-match", "megashingling", "minhash", "one-permutation",
+    "p-stable-lsh", "prefix-anchor", "random-chunks", "randomised-i-match", "rare-chunks", "rare-prefix-anchor",
+    "shingle-paragraphs", "shingling", "shingling-functions", "site-aware", "sliding-window", "spex", "supershingling",
+    "template-aware", "weighted-minhash", "winnowing", "word-breakpoints", "word-chunks",
+)  # fmt: skip
 _DETECTORS: dict[str, type[Detector]] = {}
 DetectorClass = TypeVar("DetectorClass", bound=type[Detector])
 
@@ -28,7 +36,15 @@ def detectors() -> dict[str, type[Detector]]:
     >>> "site-aware" in detectors()
     True
     """
+    for name in BUILT_IN:
+        _known(name)
     return dict(sorted(_DETECTORS.items()))
+
+
+def _known(name: str) -> type[Detector] | None:
+    if name not in _DETECTORS and name in BUILT_IN:
+        importlib.import_module(f"neardup.detectors.{name.replace('-', '_')}")
+    return _DETECTORS.get(name)
 
 
 def parse(spec: str | Detector) -> Detector:
@@ -43,9 +59,11 @@ def parse(spec: str | Detector) -> Detector:
         return spec
     name, opened, rest = spec.strip().partition("(")
     name = name.strip()
-    known = _DETECTORS.get(name)
+    known = _known(name)
     if known is None:
-        near = difflib.get_close_matches(name, _DETECTORS, 1)
+        import difflib
+
+        near = difflib.get_close_matches(name, detectors(), 1)
         meant = f"; did you mean {near[0]!r}?" if near else ""
         raise SpecError(f"unknown detector {name!r}{meant}", hint=f"one of {', '.join(detectors())}")
     if not opened:

@@ -76,6 +76,17 @@ class Collection:
         if rows:
             yield pa.Table.from_batches(waiting).combine_chunks()
 
+    def at(self, names: Sequence[str], rows: npt.NDArray[np.uint32]) -> pa.Table:
+        """The same of some pages, given by their rows in ascending order."""
+        taken: list[pa.RecordBatch] = []
+        before = done = 0
+        for batch in self.store.columns(list(names)):
+            upto = int(np.searchsorted(rows, before + batch.num_rows))
+            if upto > done or not taken:
+                taken.append(batch.take(pa.array(rows[done:upto] - np.uint32(before))))
+            before, done = before + batch.num_rows, upto
+        return pa.Table.from_batches(taken).combine_chunks()
+
     @property
     def identity(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         """The two halves of the hash of each page's token sequence."""

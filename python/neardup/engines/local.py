@@ -85,7 +85,9 @@ def run(
         "bytes": collection.tally.nbytes,
         "stages": [],
     }
-    outcome = Outcome(tables.pages, tables.pairs, tables.clusters, report, tables.cluster, tables.against)
+    outcome = Outcome(
+        tables.pages, tables.pages_at, tables.pairs, tables.clusters, report, tables.cluster, tables.against
+    )
     if fingerprints is not None:
         with watch.stage("fingerprints"):
             save(collection, Layout(detector, settings), tables.ids, tables.kept, fingerprints)

@@ -27,7 +27,7 @@ from neardup.detectors.rules import (
 from neardup.engines.collect import Sets
 from neardup.engines.settings import ALWAYS_HELD, Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
-from neardup.graph import keep_order, set_order
+from neardup.graph import keep_order, set_numbers, set_order
 
 Rows = npt.NDArray[np.uint32]
 
@@ -110,9 +110,8 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
     keep order; pairs among themselves are not asked for."""
     tokens = collection.column("tokens").to_numpy()
     identity = _native.identity_sets(*collection.identity, tokens == 0)
-    first = np.flatnonzero(identity == np.arange(len(identity), dtype=np.uint32)).astype(np.uint32)
-    member_of = np.searchsorted(first, identity).astype(np.uint32)
-    sites = _sites(collection.column("site"), member_of, len(first))
+    first, member_of = set_numbers(identity)
+    sites = _sites(collection.column("site"), member_of, first)
     active = tokens[first] >= settings.reading.min_tokens
     order = keep_order(
         settings.keep,
@@ -288,12 +287,18 @@ def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], np
     return a[order], b[order], score[order], rule[order]
 
 
-def _sites(site: pa.ChunkedArray, member_of: Rows, sets: int) -> SetSites:
-    numbers = site_numbers(site)
+def _sites(site: pa.ChunkedArray, member_of: Rows, first: Rows) -> SetSites:
     # 0 is "unknown", so known sites are numbered from 1.
-    distinct = np.unique((member_of.astype(np.uint64) << np.uint64(32)) | (numbers + 1).astype(np.uint64))
-    offsets = np.searchsorted(distinct >> np.uint64(32), np.arange(sets + 1, dtype=np.uint64))
-    return SetSites(offsets.astype(np.uint64), (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32))
+    told = member_of.astype(np.uint64) << np.uint64(32) | (site_numbers(site) + 1).astype(np.uint64)
+    # First members come in the order of their sets, so all but the few others need no sorting.
+    others = np.ones(len(told), bool)
+    others[first] = False
+    ordered = np.concatenate([told[first], np.sort(told[others])])
+    ordered.sort(kind="stable")
+    distinct = ordered[np.insert(ordered[1:] != ordered[:-1], 0, True)]
+    sizes = np.bincount((distinct >> np.uint64(32)).astype(np.int64), minlength=len(first))
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint64)
+    return SetSites(offsets, (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32))
 
 
 def site_numbers(site: pa.ChunkedArray) -> npt.NDArray[np.int64]:
@@ -308,6 +313,8 @@ def site_numbers(site: pa.ChunkedArray) -> npt.NDArray[np.int64]:
 
 def same_site_of(sites: SetSites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
     """Whether two sets share a known site; nearly all have one site, which needs no search."""
+    if not sites.values.any():
+        return np.zeros(len(a), bool)
     start_a, start_b = sites.offsets[a], sites.offsets[b]
     first_a, first_b = sites.values[start_a], sites.values[start_b]
     same: npt.NDArray[np.bool_] = (first_a == first_b) & (first_a != 0)

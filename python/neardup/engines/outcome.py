@@ -104,11 +104,16 @@ class Groups:
         return pa.concat_tables([self.schema.empty_table(), *self]).combine_chunks()
 
 
+#: Rows of the table of pages, given by their numbers in ascending order.
+PagesAt = Callable[[npt.NDArray[np.uint32]], pa.Table]
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Everything a run found."""
 
     page_groups: Groups
+    pages_at: PagesAt
     pair_groups: Groups
     clusters: pa.Table
     #: What ``run.json`` says.
@@ -134,6 +139,7 @@ class Tables:
     """The three tables, and the counts that are told of them."""
 
     pages: Groups
+    pages_at: PagesAt
     pairs: Groups
     clusters: pa.Table
     counts: dict[str, int]
@@ -172,24 +178,31 @@ def assemble(
         kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens, behind
     )
 
+    as_read = ["url", "site", "title", "tokens", "source", "offset", "length"]
+    reasons = pa.array(list(REASONS), pa.string())
+
+    def pages_table(here: npt.NDArray[np.uint32], told: pa.Table) -> pa.Table:
+        stays = kept[here]
+        columns = {
+            "row": pa.array(here - np.uint32(behind), pa.uint64()),
+            "id": ids.take(pa.array(here)),
+            **{name: told.column(name) for name in told.column_names},
+            "identity": ids.take(pa.array(matches.identity[here])),
+            "cluster": ids.take(pa.array(cluster[here])),
+            "kept": pa.array(stays),
+            "kept_instead": ids.take(pa.array(removed.instead[here], mask=stays)),
+            "reason": reasons.take(pa.array(reason[here])),
+        }
+        return pa.table([columns[name] for name in PAGES_OUT.names], schema=PAGES_OUT)
+
     def page_groups() -> Iterator[pa.Table]:
         start = behind
-        reasons = pa.array(list(REASONS), pa.string())
-        for told in collection.groups(["url", "site", "title", "tokens", "source", "offset", "length"]):
-            rows_here = slice(start, start + told.num_rows)
-            start = rows_here.stop
-            stays = kept[rows_here]
-            columns = {
-                "row": pa.array(rows[rows_here] - np.uint32(behind), pa.uint64()),
-                "id": ids[rows_here],
-                **{name: told.column(name) for name in told.column_names},
-                "identity": ids.take(pa.array(matches.identity[rows_here])),
-                "cluster": ids.take(pa.array(cluster[rows_here])),
-                "kept": pa.array(stays),
-                "kept_instead": ids.take(pa.array(removed.instead[rows_here], mask=stays)),
-                "reason": reasons.take(pa.array(reason[rows_here])),
-            }
-            yield pa.table([columns[name] for name in PAGES_OUT.names], schema=PAGES_OUT)
+        for told in collection.groups(as_read):
+            yield pages_table(rows[start : start + told.num_rows], told)
+            start += told.num_rows
+
+    def pages_at(wanted: npt.NDArray[np.uint32]) -> pa.Table:
+        return pages_table(wanted + np.uint32(behind), collection.at(as_read, wanted))
 
     clusters = clusters_table(
         ids,
@@ -230,6 +243,7 @@ def assemble(
     }
     return Tables(
         Groups(PAGES_OUT, page_groups),
+        pages_at,
         Groups(PAIRS_OUT, pair_groups),
         clusters,
         counts,
@@ -325,9 +339,14 @@ def unique_ids(pages: pa.Table) -> tuple[pa.Array, int]:
     >>> ids.to_pylist(), repeated
     (['x', 'x#1', 'f#2'], 1)
     """
-    named = pc.binary_join_element_wise(pages.column("source"), pages.column("record").cast(pa.string()), "#")
-    ids = pc.coalesce(pages.column("id"), named).combine_chunks()
-    repeated_rows = _repeated(ids)
+    ids = pages.column("id")
+    if ids.null_count:
+        named = pc.binary_join_element_wise(pages.column("source"), pages.column("record").cast(pa.string()), "#")
+        ids = pc.coalesce(ids, named)
+    ids = ids.combine_chunks()
+    repeated_rows = _native.repeated_rows(ids)
+    if not len(repeated_rows):
+        return ids, 0
     mask = np.zeros(len(ids), bool)
     mask[repeated_rows] = True
     taken = ids.filter(pa.array(~mask))
@@ -337,10 +356,3 @@ def unique_ids(pages: pa.Table) -> tuple[pa.Array, int]:
     while pc.any(clash := pc.is_in(renamed, value_set=taken)).as_py():
         renamed = pc.if_else(clash, pc.binary_join_element_wise(renamed, number, "#"), renamed)
     return pc.replace_with_mask(ids, pa.array(mask), renamed), len(repeated_rows)
-
-
-def _repeated(ids: pa.Array) -> npt.NDArray[np.int64]:
-    """Rows whose id stands in an earlier row."""
-    # Ids are numbered as they first appear, so a number that is no new record was there before.
-    indices = np.asarray(ids.dictionary_encode().indices)
-    return np.flatnonzero(indices[1:] <= np.maximum.accumulate(indices)[:-1]) + 1

@@ -102,7 +102,8 @@ def fixed_width_rows(batches: Iterable[pa.RecordBatch], rows: npt.NDArray[np.uin
         upto = int(np.searchsorted(rows, before + len(column)))
         # `flatten` respects that a batch may be a slice of another.
         values = column.flatten().to_numpy().reshape(-1, width)
-        np.take(values, rows[filled:upto] - before, axis=0, out=found[filled:upto])
+        # Any mode but "raise" is written straight to where it belongs; no row is outside.
+        np.take(values, rows[filled:upto] - before, axis=0, out=found[filled:upto], mode="clip")
         before, filled = before + len(column), upto
     assert found is not None, "a collection has pages"
     return found

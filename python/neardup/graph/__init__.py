@@ -2,6 +2,6 @@
 
 from neardup.graph.clusters import clusters_table
 from neardup.graph.keep import POLICIES, KeepPolicy, keep_order
-from neardup.graph.removal import Removal, remove, set_order
+from neardup.graph.removal import Removal, remove, set_numbers, set_order
 
-__all__ = ["POLICIES", "KeepPolicy", "Removal", "clusters_table", "keep_order", "remove", "set_order"]
+__all__ = ["POLICIES", "KeepPolicy", "Removal", "clusters_table", "keep_order", "remove", "set_numbers", "set_order"]

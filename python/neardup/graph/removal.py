@@ -51,15 +51,12 @@ def remove(
     if removal == "component":
         instead = _first_met(order, cluster, pages)[cluster]
     else:
-        sets, position = np.unique(identity, return_inverse=True)
+        sets, number = set_numbers(identity)
         a, b, score = pairs
         kept_set = _native.direct_removal(
-            set_order(order, identity),
-            _positions(sets, a),
-            _positions(sets, b),
-            np.ascontiguousarray(score, np.float64),
+            set_order(order, identity), number[a], number[b], np.ascontiguousarray(score, np.float64)
         )
-        instead = best[sets[kept_set[position]]]
+        instead = best[sets[kept_set[number]]]
     return Removed(instead.astype(np.uint32), identity[instead] == identity)
 
 
@@ -71,8 +68,23 @@ def set_order(order: Rows, identity: Rows) -> Rows:
     >>> set_order(rows(3, 0, 1, 2), rows(0, 1, 2, 1)).tolist()
     [1, 0, 2]
     """
-    _, first_met = np.unique(identity[order], return_index=True)
-    return np.argsort(first_met).astype(np.uint32)
+    label = identity[order]
+    most_preferred = _first_met(order, identity, len(order))[label] == order
+    by_preference: Rows = set_numbers(identity)[1][label[most_preferred]]
+    return by_preference
+
+
+def set_numbers(identity: Rows) -> tuple[Rows, Rows]:
+    """The first member of each identity set, ascending; and for each page the number of its set among them.
+
+    >>> import numpy as np
+    >>> first, number = set_numbers(np.array([0, 1, 2, 1, 2], np.uint32))
+    >>> first.tolist(), number.tolist()
+    ([0, 1, 2], [0, 1, 2, 1, 2])
+    """
+    is_first = identity == np.arange(len(identity), dtype=np.uint32)
+    before = np.cumsum(is_first, dtype=np.uint32) - np.uint32(1)
+    return np.flatnonzero(is_first).astype(np.uint32), before[identity]
 
 
 def _first_met(order: Rows, label: Rows, pages: int) -> Rows:
@@ -81,7 +93,3 @@ def _first_met(order: Rows, label: Rows, pages: int) -> Rows:
     backwards = order[::-1]
     best[label[backwards]] = backwards
     return best
-
-
-def _positions(sets: Rows, rows: Rows) -> Rows:
-    return np.searchsorted(sets, rows).astype(np.uint32)

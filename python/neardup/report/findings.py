@@ -1,10 +1,11 @@
 """What a report tells of a run, gathered while its tables are written: one pass over pages and pairs, group by group.
 
 Which clusters are shown is decided from the table of clusters, before anything comes by. While a run is written, the
-cluster of each page is at hand (``know_members``): pairs come first, so that the pages worth a look are known when
-pages come by, and nothing is read twice. From a folder pages come first, and tell who is in which cluster. Either way
-the report is the same. Held are a counter for each page (its degree), for each site, and some hundreds of rows. The
-pairs whose term difference is counted are a sample that depends on the pairs only: those whose two rows hash lowest.
+cluster of each page is at hand (``know_members``), and pages and pairs come by in any order, also both at once. Else
+pages come first, and tell who is in which cluster. Either way the report is the same. Which pages are worth a look is
+known when all have come by; their rows are given last (``add_records``). Held are a counter for each page (its degree),
+for each site, and some hundreds of rows. The pairs whose term difference is counted are a sample that depends on the
+pairs only: those whose two rows hash lowest.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class ShownCluster:
 
 @dataclass
 class Findings:
-    """Gathers; give it every group of pages, then every group of pairs."""
+    """Gathers; give it every group of pages and every group of pairs, then the records of what is looked at."""
 
     clusters: pa.Table
     pages: int
@@ -74,6 +75,7 @@ class Findings:
             self._shown.setdefault(one.cluster["cluster"], []).append(one)
         #: For each page the place of its cluster among those shown, from 1; 0 where it is not shown.
         self._mark = np.zeros(self.pages, np.int8)
+        self._marked = False
         #: Rows of ``pages.parquet`` for the pages the report looks at.
         self.records: dict[int, dict[str, Any]] = {}
         self._sampled = min(max(self.pages // PAGES_FOR_A_PAIR, FEWEST_PAIRS), MOST_PAIRS)
@@ -85,6 +87,7 @@ class Findings:
         first_of = dict(zip(self.clusters.column("cluster").to_pylist(), firsts[sizes > 1].tolist(), strict=True))
         for number, name in enumerate(self._shown, 1):
             self._mark[cluster == first_of[name]] = number
+        self._marked = True
 
     def add_pages(self, group: pa.Table) -> None:
         """A group of rows of ``pages.parquet``."""
@@ -93,9 +96,6 @@ class Findings:
         self._count_sites(group)
         first = group.column("row")[0].as_py() if group.num_rows else 0
         self._take_members(group, first)
-        wanted = [row for row in self.looked_at() if first <= row < first + group.num_rows]
-        for page in group.take(pa.array([row - first for row in sorted(wanted)], pa.int64())).to_pylist():
-            self.records[page["row"]] = page
 
     def _count_sites(self, group: pa.Table) -> None:
         # Not by grouping: to load what Arrow groups with takes longer than a small run.
@@ -114,8 +114,11 @@ class Findings:
     def _take_members(self, group: pa.Table, first: int) -> None:
         """Of each shown cluster its first pages; a cluster may have very many."""
         for number, (name, shown) in enumerate(self._shown.items(), 1):
-            inside = np.flatnonzero(pc.equal(group.column("cluster"), name).to_numpy(zero_copy_only=False))
-            self._mark[first + inside] = number
+            if not self._marked:
+                inside = np.flatnonzero(pc.equal(group.column("cluster"), name).to_numpy(zero_copy_only=False))
+                self._mark[first + inside] = number
+            else:
+                inside = np.flatnonzero(self._mark[first : first + group.num_rows] == number)
             missing = MEMBERS - len(shown[0].members)
             for page in group.take(pa.array(inside[:missing], pa.int64())).to_pylist() if missing > 0 else []:
                 self.records[page["row"]] = page
@@ -184,6 +187,14 @@ class Findings:
         """The sites most pages of which go: name, pages, pages that go."""
         told = sorted(self.sites.items(), key=lambda entry: (-entry[1][1], -entry[1][0], entry[0]))
         return [(site, pages, gone) for site, (pages, gone) in told[:SITES]]
+
+    def missing(self) -> npt.NDArray[np.uint32]:
+        """The rows, ascending, of pages that are looked at and whose records are not known yet."""
+        return np.array(sorted(self.looked_at() - self.records.keys()), np.uint32)
+
+    def add_records(self, pages: pa.Table) -> None:
+        """Rows of ``pages.parquet`` for pages that are looked at."""
+        self.records |= {page["row"]: page for page in pages.to_pylist()}
 
     def looked_at(self) -> set[int]:
         """The rows of pages whose text the report shows or measures."""

@@ -261,7 +261,7 @@ def write_report(run: str | os.PathLike[str] | Result | RunPages, *, patient: bo
     for name, look in (("pages", findings.add_pages), ("pairs", findings.add_pairs)):
         for group in _groups(folder / f"{name}.parquet"):
             look(group)
-    missing = sorted(findings.looked_at() - findings.records.keys())
+    missing = findings.missing().tolist()
     findings.records |= dict(zip(missing, pages.at(missing), strict=True))
     run_page(findings, pages.report, lambda wanted: pages.texts(wanted, patient=patient)).write(folder / FILE)
     return folder / FILE

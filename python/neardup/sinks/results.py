@@ -22,6 +22,8 @@ from neardup.errors import OutputError
 #: Rows of a row group: small enough to be read in pieces, large enough to compress.
 ROW_GROUP_ROWS: Final = 1 << 17
 _ZSTD_LEVEL: Final = 3
+#: Columns whose values hardly repeat: a dictionary of them would be built in vain, and makes files larger.
+_DISTINCT: Final = {"row", "row_a", "row_b", "offset", "id"}
 
 
 @contextmanager
@@ -91,7 +93,13 @@ def write_groups(schema: pa.Schema, groups: Iterable[pa.Table], path: str | os.P
     ...     pq.read_table(Path(folder, "pages.parquet"))["row"].to_pylist()
     [0, 1, 2]
     """
-    options = {"compression": "zstd", "compression_level": _ZSTD_LEVEL, "version": "2.6", "write_statistics": True}
+    options = {
+        "compression": "zstd",
+        "compression_level": _ZSTD_LEVEL,
+        "version": "2.6",
+        "write_statistics": True,
+        "use_dictionary": [name for name in schema.names if name not in _DISTINCT],
+    }
     with replacing(path) as file, pq.ParquetWriter(file, schema, **options) as writer:
         for group in _ahead(groups):
             # One chunk a column: pages of Parquet follow the table's values, not how it was put together.

@@ -2,19 +2,20 @@
 
 A record of an archive, a line of JSONL and a page file can be read alone; rows of tables and whatever lies in one
 compressed stream cannot, and None is given for them. What is read goes through the same code as in a run, so the page
-is the same, byte for byte, unless the file has changed.
+is the same, byte for byte, unless the file has changed; where it stood is not told again.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
 import pyarrow as pa
 
 from neardup.errors import InputError
+from neardup.page import BATCH_BYTES
 from neardup.sources.base import PAGE_BYTES
 from neardup.sources.framing import reader
 from neardup.sources.inputs import Inputs
@@ -55,22 +56,69 @@ def read_again(inputs: Inputs, places: Sequence[Where]) -> list[pa.RecordBatch |
             readers |= {named.place.name: PageFiles([named], file.base_url) for named in file.files}
         elif isinstance(file, JsonLines | WarcFile) and file.place.is_local:
             readers[file.place.name] = file
-    return [_read(readers.get(where.source), where) for where in places]
+    found: list[pa.RecordBatch | None] = [None] * len(places)
+    by_source: dict[str, list[int]] = {}
+    for at, where in enumerate(places):
+        by_source.setdefault(where.source, []).append(at)
+    for source, wanted in by_source.items():
+        known = readers.get(source)
+        if known is None:
+            continue
+        if isinstance(known, PageFiles):
+            pages = [_single(next(iter(known.chunks())).load().pages)] * len(wanted)
+        else:
+            pages = _read(known, [places[at] for at in wanted])
+        for at, page in zip(wanted, pages, strict=True):
+            found[at] = page
+    return found
 
 
-def _read(file: JsonLines | WarcFile | PageFiles | None, where: Where) -> pa.RecordBatch | None:
-    if isinstance(file, PageFiles):
-        return _single(next(iter(file.chunks())).load().pages)
-    if file is None or where.offset is None or where.length is None or not 0 < where.length <= _MOST_BYTES:
-        return None
+def _read(file: JsonLines | WarcFile, places: Sequence[Where]) -> list[pa.RecordBatch | None]:
+    """Pages of a file that is opened once."""
+    found: list[pa.RecordBatch | None] = []
     try:
         with file.place.open() as raw:
-            raw.seek(where.offset)
-            data = _exactly(raw, where.length)
+            records = (_stored(raw, where) for where in places)
+            while some := list(_several(records)):
+                found += _lines(file, some) if isinstance(file, JsonLines) else [_archived(file, data) for data in some]
+    except InputError:
+        found += [None] * (len(places) - len(found))
+    return found
+
+
+def _stored(raw: BinaryIO, where: Where) -> bytes | None:
+    if where.offset is None or where.length is None or not 0 < where.length <= _MOST_BYTES:
+        return None
+    try:
+        raw.seek(where.offset)
+        return _exactly(raw, where.length)
     except (OSError, InputError):
         return None
-    if isinstance(file, JsonLines):
-        return _single(file.load(Block(len(data), data, 0, where.offset)).pages)
+
+
+def _several(records: Iterator[bytes | None]) -> Iterator[bytes | None]:
+    """The next few of them, of some megabytes together."""
+    size = 0
+    for data in records:
+        yield data
+        size += len(data or b"")
+        if size >= BATCH_BYTES:
+            return
+
+
+def _lines(file: JsonLines, lines: Sequence[bytes | None]) -> list[pa.RecordBatch | None]:
+    """Lines of a file, parsed together; a file that has changed may give what is more than a line, or less."""
+    block = b"".join((b"" if line is None or b"\n" in line else line) + b"\n" for line in lines)
+    pages = file.load(Block(len(block), block, 0, None)).pages
+    found: list[pa.RecordBatch | None] = [None] * len(lines)
+    for at, line in enumerate(pages.column("record").to_pylist()):
+        found[line] = pages.slice(at, 1)
+    return found
+
+
+def _archived(file: WarcFile, data: bytes | None) -> pa.RecordBatch | None:
+    if data is None:
+        return None
     taken = reader(Unpacked(io.BytesIO(data))).next_pages(BODY_BYTES, 2, BODY_BYTES)
     return None if taken is None else _single(load_records(file.place, taken[1]).pages)
 
