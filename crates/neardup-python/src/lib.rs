@@ -51,7 +51,7 @@ mod _native {
     #[pymodule_export]
     use crate::index::{IndexStore, site_hashes, token_identities};
     #[pymodule_export]
-    use crate::lines::{count_lines, cut_lines, parse_jsonl, parse_jsonl_file};
+    use crate::lines::{count_lines, count_lines_in_file, cut_lines, parse_jsonl, parse_jsonl_file};
     #[pymodule_export]
     use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]

@@ -20,7 +20,7 @@ use crate::arrays::{detached, pyarrow};
 const HELD: usize = 16 << 20;
 
 /// Bytes that are looked at at a time where only line ends count.
-const PIECE: usize = 1 << 18;
+const PIECE: usize = 1 << 16;
 
 thread_local! {
     /// Blocks of a file, one after another: new memory for each would have to be cleared by the system.
@@ -33,24 +33,44 @@ pub fn count_lines(py: Python<'_>, block: PyBackedBytes) -> usize {
     detached(py, || memchr_iter(b'\n', &block).count())
 }
 
-/// (bytes there are, bytes up to the last line end, line ends) of the `size` bytes of a file from `start` on.
+/// The same of a stretch of a file.
 #[pyfunction]
-pub fn cut_lines(py: Python<'_>, path: PathBuf, start: u64, size: usize) -> PyResult<(usize, usize, usize)> {
+pub fn count_lines_in_file(py: Python<'_>, path: PathBuf, start: u64, length: u64) -> PyResult<usize> {
+    Ok(detached(py, || -> io::Result<_> {
+        let mut file = opened(&path, start)?.take(length);
+        let mut lines = 0;
+        with_buffer(|buffer| {
+            loop {
+                buffer.clear();
+                if file.by_ref().take(PIECE as u64).read_to_end(buffer)? == 0 {
+                    return Ok(lines);
+                }
+                lines += memchr_iter(b'\n', buffer).count();
+            }
+        })
+    })?)
+}
+
+/// (bytes there are, bytes up to the last line end) of the `size` bytes of a file from `start` on; only the last of them
+/// are looked at.
+#[pyfunction]
+pub fn cut_lines(py: Python<'_>, path: PathBuf, start: u64, size: usize) -> PyResult<(usize, usize)> {
     Ok(detached(py, || -> io::Result<_> {
         let mut file = opened(&path, start)?;
-        let (mut there, mut whole, mut lines) = (0, 0, 0);
+        let there = file.metadata()?.len().saturating_sub(start).min(size as u64) as usize;
+        let mut end = there;
         with_buffer(|buffer| {
-            while there < size {
-                buffer.clear();
-                let length = file.by_ref().take(PIECE.min(size - there) as u64).read_to_end(buffer)?;
-                if length == 0 {
-                    break;
+            while end > 0 {
+                let from = end.saturating_sub(PIECE);
+                buffer.resize(end - from, 0);
+                file.seek(SeekFrom::Start(start + from as u64))?;
+                file.read_exact(buffer)?;
+                if let Some(last) = memrchr(b'\n', buffer) {
+                    return Ok((there, from + last + 1));
                 }
-                whole = memrchr(b'\n', buffer).map_or(whole, |last| there + last + 1);
-                lines += memchr_iter(b'\n', buffer).count();
-                there += length;
+                end = from;
             }
-            Ok((there, whole, lines))
+            Ok((there, 0))
         })
     })?)
 }
@@ -69,7 +89,7 @@ pub fn parse_jsonl<'py>(py: Python<'py>, block: PyBackedBytes, names: Names) -> 
     batch(py, lines)
 }
 
-/// The same of whole lines that stand in a file.
+/// The same of whole lines that stand in a file, and how many line ends there are.
 #[pyfunction]
 pub fn parse_jsonl_file<'py>(
     py: Python<'py>,
@@ -77,8 +97,8 @@ pub fn parse_jsonl_file<'py>(
     start: u64,
     length: usize,
     names: Names,
-) -> PyResult<Parsed<'py>> {
-    let lines = detached(py, || -> io::Result<_> {
+) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>, usize)> {
+    let (lines, ends) = detached(py, || -> io::Result<_> {
         let file = opened(&path, start)?;
         with_buffer(|block| {
             block.clear();
@@ -87,10 +107,11 @@ pub fn parse_jsonl_file<'py>(
                 let reason = "it became shorter while it was read";
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
             }
-            Ok(jsonl::parse(block, &fields(&names)))
+            Ok((jsonl::parse(block, &fields(&names)), memchr_iter(b'\n', block).count()))
         })
     })?;
-    batch(py, lines)
+    let (batch, bad) = batch(py, lines)?;
+    Ok((batch, bad, ends))
 }
 
 fn opened(path: &Path, start: u64) -> io::Result<File> {

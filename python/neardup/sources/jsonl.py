@@ -1,7 +1,8 @@
 """JSON Lines: one object a line, and a line ends at ``\\n`` only (a string may hold U+2028 and the like).
 
 The reader cuts blocks at line ends and does not look inside; a kernel parses a block in a worker, and of a plain file
-reads it there as well. A line that does not parse is named by its number in the file, and the rest goes on.
+reads it there as well, so that the file is read once. A line that does not parse is named by its number in the file,
+and the rest goes on.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped, page_too_long
 from neardup.sources.files import Place
+from neardup.sources.line_numbers import LineNumbers
 from neardup.sources.unpack import Unpacked
 
 #: A longer line is passed over.
@@ -50,18 +52,18 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Whole lines of a plain file that were not read yet: where they begin, how many bytes they have, the number of
-    the first line; or (``skipped``) a line that is passed over."""
+    """Whole lines of a plain file that were not read yet: its number, where they begin, how many bytes they have; or
+    (``skipped``) one line that is passed over."""
 
+    number: int
     start: int
     length: int
-    first_line: int
-    skipped: Skipped | None = None
+    skipped: bool = False
 
     @property
     def nbytes(self) -> int:
         """What it took off the file; the first one has the mark before it as well."""
-        return self.length + (self.start if self.first_line == 0 else 0)
+        return self.length + (self.start if self.number == 0 else 0)
 
 
 class JsonLines:
@@ -113,11 +115,13 @@ class JsonLines:
 
     def chunks(self) -> Iterator[Chunk]:
         if self._is_plain:
-            for stretch in self._stretches():
-                if stretch.skipped is not None:
-                    yield only_skipped(stretch.nbytes, stretch.skipped)
+            stretches: list[Stretch] = []
+            numbers = self._line_numbers(stretches)
+            for stretch in self._stretches(stretches):
+                if stretch.skipped:
+                    yield only_skipped(stretch.nbytes, self._skipped(stretch, numbers))
                 else:
-                    yield Chunk(stretch.nbytes, partial(self._load_stretch, stretch))
+                    yield Chunk(stretch.nbytes, partial(self._load_stretch, stretch, numbers))
             return
         for block in self.blocks():
             if block.skipped is not None:
@@ -131,12 +135,30 @@ class JsonLines:
             if not self._is_plain:
                 yield from _Cutter(self.place, Unpacked(raw)).cut()
                 return
-            for stretch in self._stretches():
-                if stretch.skipped is not None:
-                    yield Block(stretch.nbytes, b"", stretch.first_line, None, stretch.skipped)
+            stretches: list[Stretch] = []
+            numbers = self._line_numbers(stretches)
+            for stretch in self._stretches(stretches):
+                first = numbers.before(stretch.number)
+                if stretch.skipped:
+                    yield Block(stretch.nbytes, b"", first, None, self._skipped(stretch, numbers))
                     continue
                 raw.seek(stretch.start)
-                yield Block(stretch.nbytes, raw.read(stretch.length), stretch.first_line, stretch.start)
+                data = raw.read(stretch.length)
+                numbers.end(stretch.number, _native.count_lines(data))
+                yield Block(stretch.nbytes, data, first, stretch.start)
+
+    def _line_numbers(self, stretches: list[Stretch]) -> LineNumbers:
+        def count(number: int) -> int:
+            stretch = stretches[number]
+            if stretch.skipped:
+                return 1
+            return self._readable(_native.count_lines_in_file, self.place.path, stretch.start, stretch.length)
+
+        return LineNumbers(count)
+
+    def _skipped(self, stretch: Stretch, numbers: LineNumbers) -> Skipped:
+        line = numbers.before(stretch.number) + 1
+        return Skipped(self.place.name, f"line {line}", f"a line of more than {LINE_BYTES >> 20} MiB")
 
     @cached_property
     def _is_plain(self) -> bool:
@@ -146,29 +168,26 @@ class JsonLines:
         with self.place.open() as raw:
             return Unpacked(raw).compression == "none"
 
-    def _stretches(self) -> Iterator[Stretch]:
-        """A plain file cut at line ends. Only line ends are looked at here, so that workers need not wait."""
+    def _stretches(self, found: list[Stretch]) -> Iterator[Stretch]:
+        """A plain file cut at line ends, ``found`` as they come. Only the ends are looked at here, so that workers need
+        not wait."""
         path = self.place.path
-        line = 0
         start = len(_BOM) if self.place.head(len(_BOM)) == _BOM else 0
         size = BATCH_BYTES
         before = os.stat(path)
         while True:
-            there, whole, lines = self._readable(_native.cut_lines, path, start, size)
+            there, whole = self._readable(_native.cut_lines, path, start, size)
             if not there:
                 break
             end = whole if there == size else there
             if end == 0 and size < LINE_BYTES:
                 size *= 2
                 continue
-            if end == 0:
+            skipped = end == 0
+            if skipped:
                 end = self._readable(_behind_line, path, start, size)
-                reason = f"a line of more than {LINE_BYTES >> 20} MiB"
-                yield Stretch(start, end, line, Skipped(self.place.name, f"line {line + 1}", reason))
-                line += 1
-            else:
-                yield Stretch(start, end, line)
-                line += lines
+            found.append(Stretch(len(found), start, end, skipped))
+            yield found[-1]
             start += end
             size = BATCH_BYTES
         after = os.stat(path)
@@ -182,11 +201,16 @@ class JsonLines:
             reason = f"cannot be read: {error.strerror or error}"
             raise InputError(reason, where=self.place.name) from None
 
-    def _load_stretch(self, stretch: Stretch) -> Loaded:
-        parsed = self._readable(
-            _native.parse_jsonl_file, self.place.path, stretch.start, stretch.length, self.fields.names()
-        )
-        return self._loaded(parsed, stretch.first_line, stretch.start)
+    def _load_stretch(self, stretch: Stretch, numbers: LineNumbers) -> Loaded:
+        lines = None
+        numbers.begin(stretch.number)
+        try:
+            rows, bad, lines = self._readable(
+                _native.parse_jsonl_file, self.place.path, stretch.start, stretch.length, self.fields.names()
+            )
+        finally:
+            numbers.end(stretch.number, lines)
+        return self._loaded((rows, bad), numbers.before(stretch.number), stretch.start)
 
     def load(self, block: Block) -> Loaded:
         """The pages of a block; a page's ``record`` is the number of its line in the file, from 0."""
