@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import neardup.detectors
 from neardup.detectors import Detector, detectors, parse, plan, register
 from neardup.detectors.planner import (
     Plan,
@@ -20,6 +24,7 @@ from neardup.detectors.planner import (
     supershingle_probability,
     underestimate_probability,
 )
+from neardup.detectors.registry import BUILT_IN
 from neardup.errors import NeardupError, SpecError, UsageError
 
 shares = st.floats(0, 1, exclude_min=True, exclude_max=True)
@@ -250,6 +255,31 @@ def test_a_wrong_spec_says_what_is_wrong(spec: str, message: str) -> None:
 def test_whole_numbers_are_taken_for_shares_and_any_case_for_booleans() -> None:
     assert parse("minhash(threshold=1)").parameters()["threshold"] == 1.0
     assert parse("broder(rabin=true)") == parse("broder(rabin=True)") == parse("broder(rabin=TRUE)")
+
+
+def test_every_detector_is_at_home_in_the_module_of_its_name() -> None:
+    folder = Path(neardup.detectors.__file__).parent
+    registering = {path.stem for path in folder.glob("*.py") if "\n@register\n" in path.read_text()}
+    assert registering == {name.replace("-", "_") for name in BUILT_IN}
+    assert set(BUILT_IN) <= detectors().keys()
+
+
+def test_a_detector_is_loaded_when_it_is_asked_for() -> None:
+    script = "import sys, neardup; neardup.parse('minhash'); print('neardup.detectors.broder' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_a_built_in_name_is_taken_before_it_is_loaded() -> None:
+    script = """
+from neardup.detectors import Detector, register
+try:
+    register(type("Mine", (Detector,), {"name": "broder"}))
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert "broder" in done.stdout
 
 
 def test_a_name_is_registered_once() -> None:

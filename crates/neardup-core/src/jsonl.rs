@@ -444,6 +444,42 @@ mod tests {
 
     const FIELDS: Fields<'static> = Fields { id: "id", url: "url", html: "html", text: "text", date: "date" };
 
+    /// A string as JSON has it, and what stands behind it.
+    fn quoted(text: &str) -> String {
+        let escaped =
+            text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('/', "\\/");
+        format!("\"{}\" : 1", escaped.replace('é', "\\u00e9"))
+    }
+
+    fn read_by(
+        line: &str,
+        way: impl Fn(&mut Cursor<'_>, &mut Vec<u8>) -> Result<(), String>,
+    ) -> (Vec<u8>, usize) {
+        let mut cursor = Cursor { line: line.as_bytes(), at: 0 };
+        let mut out = Vec::new();
+        way(&mut cursor, &mut out).expect("a string");
+        (out, cursor.at)
+    }
+
+    proptest! {
+        #[test]
+        fn every_way_reads_a_string(pieces in proptest::collection::vec("[a-z ]{0,70}|[\"\\\\\n/éß]{1,3}", 0..8)) {
+            let text = pieces.concat();
+            let line = quoted(&text);
+            let expected = (text.into_bytes(), line.len() - 4);
+            prop_assert_eq!(&read_by(&line, |cursor, out| cursor.string(out)), &expected);
+            // SAFETY: every machine has what this asks for.
+            let portable = read_by(&line, |cursor, out| unsafe { cursor.string_by::<Portable>(out) });
+            prop_assert_eq!(&portable, &expected);
+            #[cfg(target_arch = "x86_64")]
+            if cpu::level() != Level::Portable {
+                // SAFETY: `level` has just tested for the instructions; AVX-512 machines have AVX2.
+                let by_avx2 = read_by(&line, |cursor, out| unsafe { cursor.string_avx2(out) });
+                prop_assert_eq!(&by_avx2, &expected);
+            }
+        }
+    }
+
     #[test]
     fn picks_fields_and_names_bad_lines() {
         let block = concat!(

@@ -440,9 +440,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The terms, by every way that this machine has.
     fn terms(text: &str) -> Vec<String> {
-        let mut terms = Vec::new();
+        let (mut terms, mut portable) = (Vec::new(), Vec::new());
         Splitter::default().split(text, &mut terms);
+        // SAFETY: every machine has what this asks for.
+        unsafe { Splitter::default().split_by::<Portable>(text, &mut portable) };
+        assert_eq!(terms, portable, "{text:?}");
+        #[cfg(target_arch = "x86_64")]
+        if cpu::level() != Level::Portable {
+            let mut by_avx2 = Vec::new();
+            // SAFETY: `level` has just tested for the instructions; AVX-512 machines have AVX2.
+            unsafe { Splitter::default().split_avx2(text, &mut by_avx2) };
+            assert_eq!(terms, by_avx2, "{text:?}");
+        }
         terms
     }
 
@@ -542,6 +553,17 @@ mod tests {
     }
 
     #[test]
+    fn separators_beyond_ascii_at_every_place() {
+        for separator in ["\u{a0}", "—", "😀", "\u{301}", "é", "\u{ad}"] {
+            for lead in 0..140 {
+                let filling = "ab, www.c/d-e x".repeat(20);
+                let text = format!("{}{separator}{}", filling.split_at(lead).0, filling.split_at(lead).1);
+                assert_eq!(terms(&text), naive(&text), "{separator:?} {lead}");
+            }
+        }
+    }
+
+    #[test]
     fn short_terms_default_to_strings() {
         assert_eq!(terms("ABC def"), ["abc", "def"]);
     }
@@ -567,6 +589,7 @@ mod tests {
             1 => Just("www.".to_owned()),
             1 => "[éÀßžΣİ\u{301}\u{ad}]{1,3}",
             1 => "[日本語カナกไ한국]{1,4}",
+            2 => "[\u{a0}•—“”…😀]{1,3}",
             1 => " {30,70}",
         ];
         proptest::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())

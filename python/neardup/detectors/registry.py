@@ -24,7 +24,8 @@ DetectorClass = TypeVar("DetectorClass", bound=type[Detector])
 
 def register(detector: DetectorClass) -> DetectorClass:
     """Class decorator: makes a detector known under its name."""
-    if detector.name in _DETECTORS:
+    taken = detector.name in BUILT_IN and detector.__module__ != _home(detector.name)
+    if taken or detector.name in _DETECTORS:
         raise ValueError(f"two detectors are named {detector.name!r}")
     _DETECTORS[detector.name] = detector
     return detector
@@ -41,9 +42,13 @@ def detectors() -> dict[str, type[Detector]]:
     return dict(sorted(_DETECTORS.items()))
 
 
+def _home(name: str) -> str:
+    return f"neardup.detectors.{name.replace('-', '_')}"
+
+
 def _known(name: str) -> type[Detector] | None:
     if name not in _DETECTORS and name in BUILT_IN:
-        importlib.import_module(f"neardup.detectors.{name.replace('-', '_')}")
+        importlib.import_module(_home(name))
     return _DETECTORS.get(name)
 
 
