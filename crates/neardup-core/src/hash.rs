@@ -105,15 +105,49 @@ pub fn identity_sets(high: &[u64], low: &[u64], alone: &[bool]) -> Vec<u32> {
 /// 128 bits that name a token sequence: equal for equal sequences, different for others but with probability
 /// of about n²/2¹²⁹ among n pages. Two chains with different multipliers over tokens that are themselves hashes.
 pub fn identity(tokens: &[u64]) -> u128 {
-    const A: u64 = splitmix(SEED_IDENTITY, 0) | 1;
-    const B: u64 = splitmix(SEED_IDENTITY, 1) | 1;
-    let mut first = splitmix(SEED_IDENTITY, 2) ^ tokens.len() as u64;
-    let mut second = splitmix(SEED_IDENTITY, 3) ^ tokens.len() as u64;
-    for &token in tokens {
-        first = fold(first ^ token, A);
-        second = second.wrapping_mul(B).wrapping_add(token).rotate_left(29);
+    let mut chains = Chains::new(tokens.len());
+    tokens.iter().for_each(|&token| chains.add(token));
+    chains.end()
+}
+
+/// The identities of two sequences. A chain waits for each multiplication; those of another sequence pass meanwhile.
+pub fn identities(a: &[u64], b: &[u64]) -> (u128, u128) {
+    let (mut of_a, mut of_b) = (Chains::new(a.len()), Chains::new(b.len()));
+    for (&a, &b) in a.iter().zip(b) {
+        of_a.add(a);
+        of_b.add(b);
     }
-    (u128::from(mix(first)) << 64) | u128::from(mix(second))
+    let both = a.len().min(b.len());
+    a[both..].iter().for_each(|&token| of_a.add(token));
+    b[both..].iter().for_each(|&token| of_b.add(token));
+    (of_a.end(), of_b.end())
+}
+
+struct Chains {
+    first: u64,
+    second: u64,
+}
+
+impl Chains {
+    #[inline(always)]
+    fn new(length: usize) -> Self {
+        Chains {
+            first: splitmix(SEED_IDENTITY, 2) ^ length as u64,
+            second: splitmix(SEED_IDENTITY, 3) ^ length as u64,
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, token: u64) {
+        const A: u64 = splitmix(SEED_IDENTITY, 0) | 1;
+        const B: u64 = splitmix(SEED_IDENTITY, 1) | 1;
+        self.first = fold(self.first ^ token, A);
+        self.second = self.second.wrapping_mul(B).wrapping_add(token).rotate_left(29);
+    }
+
+    fn end(self) -> u128 {
+        (u128::from(mix(self.first)) << 64) | u128::from(mix(self.second))
+    }
 }
 
 #[cfg(test)]
@@ -188,6 +222,17 @@ mod tests {
             &[false, false, false, false, false, true],
         );
         assert_eq!(first, [0, 1, 0, 3, 1, 5]);
+    }
+
+    #[test]
+    fn two_at_a_time_are_as_one() {
+        let tokens: Vec<u64> = (0..9).map(|at| splitmix(5, at)).collect();
+        for a in 0..tokens.len() {
+            for b in 0..tokens.len() {
+                let both = identities(&tokens[..a], &tokens[b..]);
+                assert_eq!(both, (identity(&tokens[..a]), identity(&tokens[b..])));
+            }
+        }
     }
 
     #[test]

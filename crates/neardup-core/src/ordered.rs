@@ -6,9 +6,7 @@
 //! nearest cache. Values that do not lie evenly, by chance or by intent, are sorted by comparison instead.
 //!
 //! Two ordered sets are merged eight elements against eight: every element of one block is compared with every element
-//! of the other in vector registers, and the block that ends first is moved on. With AVX-512 they are walked along in
-//! step instead, since sets that are worth comparing share most of their elements: eight at a time as long as they agree,
-//! and where they differ past the smaller element; lower and upper half in turns, so that neither waits.
+//! of the other in vector registers, and the block that ends first is moved on.
 //!
 //! Cost: one or two places of the table a value; then about one comparison in registers an element.
 
@@ -129,7 +127,7 @@ const LANES: usize = 8;
 
 /// |A ∩ B| of two ordered sets.
 pub fn shared(a: &[u64], b: &[u64]) -> usize {
-    count_shared(a, b, usize::MAX / 2)
+    dispatch!(merge(a, b, usize::MAX / 2))
 }
 
 /// |A ∩ B| / |A ∪ B| of two ordered sets; of two empty ones, 0: there is nothing they share.
@@ -141,103 +139,8 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
 
 /// |A ∩ B| of two ordered sets, or none as soon as more than `allowed` elements are known to be in one of them only.
 pub fn shared_within(a: &[u64], b: &[u64], allowed: usize) -> Option<usize> {
-    let count = count_shared(a, b, allowed);
-    (count != usize::MAX && a.len() + b.len() <= 2 * count + allowed).then_some(count)
-}
-
-/// |A ∩ B|, or the greatest number once it is known that more than `allowed` elements are in one set only.
-#[inline(always)]
-fn count_shared(a: &[u64], b: &[u64], allowed: usize) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if cpu::level() == cpu::Level::Avx512 {
-        // SAFETY: `level` has just tested for the instructions.
-        return unsafe { in_step::count(a, b, allowed) };
-    }
-    dispatch!(merge(a, b, allowed))
-}
-
-#[cfg(target_arch = "x86_64")]
-mod in_step {
-    use super::LANES;
-    use std::arch::x86_64::*;
-
-    /// Steps between two looks at what is allowed.
-    const STRETCH: usize = 16;
-
-    #[target_feature(enable = "avx512f,bmi1,bmi2,popcnt")]
-    pub(super) fn count(a: &[u64], b: &[u64], allowed: usize) -> usize {
-        let half = a.len() / 2;
-        let cut = a.get(half).map_or(0, |pivot| b.partition_point(|value| value < pivot));
-        let mut walks =
-            (Walk { a: &a[..half], b: &b[..cut], shared: 0 }, Walk { a: &a[half..], b: &b[cut..], shared: 0 });
-        let passed = |walks: &(Walk<'_>, Walk<'_>)| {
-            let left = walks.0.a.len() + walks.0.b.len() + walks.1.a.len() + walks.1.b.len();
-            a.len() + b.len() - left > 2 * (walks.0.shared + walks.1.shared) + allowed
-        };
-        while walks.0.goes_on() && walks.1.goes_on() {
-            for _ in 0..STRETCH {
-                if !(walks.0.goes_on() && walks.1.goes_on()) {
-                    break;
-                }
-                walks.0.step();
-                walks.1.step();
-            }
-            if passed(&walks) {
-                return usize::MAX;
-            }
-        }
-        walks.0.end() + walks.1.end()
-    }
-
-    /// What is left of two sets.
-    struct Walk<'a> {
-        a: &'a [u64],
-        b: &'a [u64],
-        shared: usize,
-    }
-
-    impl Walk<'_> {
-        #[inline(always)]
-        fn goes_on(&self) -> bool {
-            self.a.len() >= LANES && self.b.len() >= LANES
-        }
-
-        /// Passes up to eight elements that are in both sets, and one that is not.
-        #[inline]
-        #[target_feature(enable = "avx512f,bmi1,bmi2")]
-        fn step(&mut self) {
-            debug_assert!(self.goes_on());
-            // SAFETY: both have eight elements.
-            let differ = unsafe {
-                let a = _mm512_loadu_si512(self.a.as_ptr().cast());
-                let b = _mm512_loadu_si512(self.b.as_ptr().cast());
-                _mm512_cmpneq_epi64_mask(a, b)
-            };
-            let equal = (u32::from(differ) | 1 << LANES).trailing_zeros() as usize;
-            // Where all eight agree, neither of the last is smaller.
-            let (next_a, next_b) = (self.a[equal.min(LANES - 1)], self.b[equal.min(LANES - 1)]);
-            self.shared += equal;
-            self.a = &self.a[equal + usize::from(next_a < next_b)..];
-            self.b = &self.b[equal + usize::from(next_b < next_a)..];
-        }
-
-        /// All that is left; how many were shared.
-        #[inline]
-        #[target_feature(enable = "avx512f,bmi1,bmi2")]
-        fn end(&mut self) -> usize {
-            while self.goes_on() {
-                self.step();
-            }
-            let (mut at_a, mut at_b) = (0, 0);
-            while at_a < self.a.len() && at_b < self.b.len() {
-                let (x, y) = (self.a[at_a], self.b[at_b]);
-                self.shared += usize::from(x == y);
-                at_a += usize::from(x <= y);
-                at_b += usize::from(y <= x);
-            }
-            self.shared
-        }
-    }
+    let count = dispatch!(merge(a, b, allowed));
+    (count != usize::MAX).then_some(count)
 }
 
 #[inline(always)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, BooleanArray, LargeBinaryArray, StringArray};
 use neardup_core::decode::decode;
-use neardup_core::hash::{TermHash, fold_term, identity};
+use neardup_core::hash::{TermHash, fold_term, identities, identity};
 use neardup_core::html::links::{Wanted, links as html_links, normalised, resolved};
 use neardup_core::making::{Made, Maker};
 use neardup_core::page::{Page, Reader, Reading};
@@ -100,6 +100,14 @@ struct Facts {
     low: Vec<u64>,
 }
 
+impl Facts {
+    /// Takes the identity of the next page.
+    fn name(&mut self, identity: u128) {
+        self.high.push((identity >> 64) as u64);
+        self.low.push(identity as u64);
+    }
+}
+
 /// Reads all pages; `each` is shown the tokens of one after another.
 fn read_all(pages: &Pages, reading: Reading, held: bool, mut each: impl FnMut(&[u64])) -> Facts {
     let mut reader = Reader::default();
@@ -107,6 +115,8 @@ fn read_all(pages: &Pages, reading: Reading, held: bool, mut each: impl FnMut(&[
     let room = if held { pages.bytes() / TERM_BYTES } else { 0 };
     let mut read = Facts { offsets: vec![0], tokens: Vec::with_capacity(room), ..Facts::default() };
     let mut count = 0;
+    // Two pages get their identities together.
+    let mut waiting = None;
     for page in pages.iter() {
         let start = read.tokens.len();
         let facts = reader.tokens(page, reading, &mut read.tokens);
@@ -116,13 +126,23 @@ fn read_all(pages: &Pages, reading: Reading, held: bool, mut each: impl FnMut(&[
         read.titles.append_option(facts.title);
         read.sites.append_option(facts.site);
         read.replaced.push(facts.replaced);
-        let name = identity(tokens);
-        read.high.push((name >> 64) as u64);
-        read.low.push(name as u64);
         each(tokens);
-        if !held {
-            read.tokens.clear();
-        }
+        waiting = match waiting {
+            None => Some(start),
+            Some(before) => {
+                let (one, other) = identities(&read.tokens[before..start], tokens);
+                read.name(one);
+                read.name(other);
+                if !held {
+                    read.tokens.clear();
+                }
+                None
+            }
+        };
+    }
+    if let Some(start) = waiting {
+        let last = identity(&read.tokens[start..]);
+        read.name(last);
     }
     read
 }
