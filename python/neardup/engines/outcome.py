@@ -7,6 +7,7 @@ them is numbers, and the ids.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -161,6 +162,20 @@ def assemble(
 ) -> Tables:
     """From pages and pairs to clusters, removals and the tables. With pages of earlier runs in front, all is decided
     over both, and the tables are of the new pages."""
+    count = collection.count + (earlier.earlier.count if earlier is not None else 0)
+    with ThreadPoolExecutor(1, thread_name_prefix="neardup-tree") as beside:
+        # Needed last, and nothing before it waits for it.
+        tree = beside.submit(_native.spanning_forest, count, matches.a, matches.b, matches.score)
+        return _assembled(collection, matches, settings, earlier, tree)
+
+
+def _assembled(
+    collection: Collection,
+    matches: Matches,
+    settings: Settings,
+    earlier: WithEarlier | None,
+    forest: Future[npt.NDArray[np.bool_]],
+) -> Tables:
     behind = earlier.earlier.count if earlier is not None else 0
     count = collection.count + behind
     rows = np.arange(count, dtype=np.uint32)
@@ -216,7 +231,7 @@ def assemble(
         # Of clusters that a new page is in.
         new = np.bincount(cluster[behind:], minlength=count)[np.bincount(cluster, minlength=count) >= 2] > 0
         clusters = clusters.filter(pa.array(new))
-    tree = _native.spanning_forest(count, matches.a, matches.b, matches.score)
+    tree = forest.result()
     own = np.flatnonzero(matches.a >= behind)
     held = own[tree[own]] if len(own) > settings.most_held(collection.count) else own
 

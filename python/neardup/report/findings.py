@@ -135,21 +135,24 @@ class Findings:
             self.rules[value["values"]] += value["counts"]
         for name in ("b_similarity", "c_similarity"):
             if group.column(name).null_count == 0:
-                self._count(name, group.column(name).to_numpy())
+                self._count(name, group.column(name).to_numpy(), 1)
         score = group.column("score").to_numpy()
         # Rounded before the cut: 0.29 × 100 is a little less than 29.
-        self._count("score", np.minimum(np.floor(np.round(score * BINS, 9)), BINS - 1) / BINS)
+        self._count("score", np.minimum(np.round(score * BINS, 9), BINS - 1).astype(np.int64), BINS)
         a, b = (group.column(name).to_numpy().astype(np.int64) for name in ("row_a", "row_b"))
         if self._degrees is None:
             self._degrees = np.zeros(self.pages, np.int32)
         for ends in (a, b):
-            np.add.at(self._degrees, ends, 1)
+            self._degrees += np.bincount(ends, minlength=self.pages).astype(np.int32)
         self._keep_sample(group, a, b)
         self._keep_weakest(group, a, score)
 
-    def _count(self, label: str, values: npt.NDArray[Any]) -> None:
-        found, counts = np.unique(values, return_counts=True)
-        self.labels.setdefault(label, Counter()).update(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+    def _count(self, label: str, values: npt.NDArray[Any], share: int) -> None:
+        """Counts small whole numbers, told as so many of ``share``."""
+        counts = np.bincount(values)
+        found = np.flatnonzero(counts)
+        told = found.tolist() if share == 1 else (found / share).tolist()
+        self.labels.setdefault(label, Counter()).update(dict(zip(told, counts[found].tolist(), strict=True)))
 
     def _keep_sample(self, group: pa.Table, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> None:
         mixed = (a.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ (
