@@ -45,21 +45,28 @@ def without(html: bytes, wanted: Wanted) -> bytes:
     >>> without(b"<p>seen</p><div hidden><div>not</div> seen</div><p>again", hidden)
     b'<p>seen</p><p>again'
     """
+    telling = _TELLING.get(wanted, _TAG)
     kept: list[bytes] = []
-    start, depth, inside = 0, 0, b""
-    for tag in _TAG.finditer(html):
+    start = at = 0
+    while (tag := telling.search(html, at)) is not None:
+        at = tag.end()
         name = tag[2].lower()
-        if depth:
-            if name == inside and not tag[3].endswith(b"/"):
-                depth += -1 if tag[1] else 1
-                if depth == 0:
-                    start = tag.end()
-        elif not tag[1] and name not in _VOID and wanted(name, tag[3]):
+        if not tag[1] and name not in _VOID and wanted(name, tag[3]):
             kept.append(html[start : tag.start()])
-            depth, inside = 1, name
-    if not depth:
-        kept.append(html[start:])
+            start = at = _behind(html, at, name)
+    kept.append(html[start:])
     return b"".join(kept)
+
+
+def _behind(html: bytes, at: int, name: bytes) -> int:
+    """Where an element ends whose start tag ends at ``at``."""
+    depth = 1
+    for tag in _TAG.finditer(html, at):
+        if tag[2].lower() == name and not tag[3].endswith(b"/"):
+            depth += -1 if tag[1] else 1
+            if depth == 0:
+                return tag.end()
+    return len(html)
 
 
 def hidden(name: bytes, attributes: bytes) -> bool:
@@ -82,6 +89,13 @@ def beside(name: bytes, attributes: bytes) -> bool:
         return True
     said = b" ".join(_NAMED.findall(attributes[:_LOOKED_AT])).lower()
     return bool(said) and not _SIDE_WORDS.isdisjoint(re.split(rb"[^a-z]+", said))
+
+
+#: Tags that are looked at, where not all of them may be wanted.
+_TELLING: Final[dict[Wanted, re.Pattern[bytes]]] = {
+    hidden: re.compile(rb"(?i)<()([a-z][a-z0-9]*)([^<>]*(?:hidden|display)[^<>]*)>"),
+    form_values: re.compile(rb"(?i)<()(textarea|option)(?![a-z0-9])([^<>]*)>"),
+}
 
 
 def input_values(html: bytes) -> list[bytes]:

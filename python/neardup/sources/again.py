@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -80,7 +81,7 @@ def _read(file: JsonLines | WarcFile, places: Sequence[Where]) -> list[pa.Record
         with file.place.open() as raw:
             records = (_stored(raw, where) for where in places)
             while some := list(_several(records)):
-                found += _lines(file, some) if isinstance(file, JsonLines) else [_archived(file, data) for data in some]
+                found += _lines(file, some) if isinstance(file, JsonLines) else _archived(file, some)
     except InputError:
         found += [None] * (len(places) - len(found))
     return found
@@ -116,11 +117,20 @@ def _lines(file: JsonLines, lines: Sequence[bytes | None]) -> list[pa.RecordBatc
     return found
 
 
-def _archived(file: WarcFile, data: bytes | None) -> pa.RecordBatch | None:
-    if data is None:
-        return None
-    taken = reader(Unpacked(io.BytesIO(data))).next_pages(BODY_BYTES, 2, BODY_BYTES)
-    return None if taken is None else _single(load_records(file.place, taken[1]).pages)
+def _archived(file: WarcFile, records: Sequence[bytes | None]) -> list[pa.RecordBatch | None]:
+    """Records of an archive, which is what several of them one after another are too; where each began tells them
+    apart."""
+    stored = b"".join(record or b"" for record in records)
+    begins = accumulate((len(record or b"") for record in records), initial=0)
+    number = {begin: at for at, (begin, record) in enumerate(zip(begins, records, strict=False)) if record}
+    found: list[pa.RecordBatch | None] = [None] * len(records)
+    archive = reader(Unpacked(io.BytesIO(stored)))
+    while (taken := archive.next_pages(BODY_BYTES, len(records), BODY_BYTES)) is not None:
+        pages = load_records(file.place, taken[1]).pages
+        for at, begin in enumerate(pages.column("offset").to_pylist()):
+            if begin in number:
+                found[number.pop(begin)] = pages.slice(at, 1)
+    return found
 
 
 def _exactly(raw: BinaryIO, length: int) -> bytes:
