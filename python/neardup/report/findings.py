@@ -29,7 +29,7 @@ MEMBERS: Final = 6
 #: their pages again is a few per cent of a run.
 PAGES_FOR_A_PAIR: Final = 20
 FEWEST_PAIRS: Final = 30
-MOST_PAIRS: Final = 300
+MOST_PAIRS: Final = 200
 #: Sites that are listed.
 SITES: Final = 15
 _SITES_HELD: Final = 200_000

@@ -218,7 +218,12 @@ def _visible(page: Page) -> list[str]:
     if page.html:
         shown = regions.without(page.content, regions.hidden)
         seen = page.reread(shown) if len(shown) < len(page.content) else seen
-    return [term for term in seen if not is_image(term)]
+    return _without_images(seen)
+
+
+def _without_images(terms: list[str]) -> list[str]:
+    # What `is_image` says; a call for each of a hundred thousand terms would be most of the time.
+    return [term for term in terms if "." not in term and "/" not in term]
 
 
 def is_image(term: str) -> bool:
@@ -240,7 +245,7 @@ def _explained(a: Page, b: Page, wanted: regions.Wanted, *, listed: bool = True)
     if all(len(short) == len(page.content) for short, page in zip(cut, (a, b), strict=True)):
         return False
     rest = [
-        [term for term in page.reread(regions.without(short, regions.hidden)) if not is_image(term)]
+        _without_images(page.reread(regions.without(short, regions.hidden)))
         for short, page in zip(cut, (a, b), strict=True)
     ]
     hunks = hunks_of(rest[0], rest[1])
