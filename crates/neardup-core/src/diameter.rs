@@ -23,34 +23,52 @@ pub fn diameters(clusters: usize, cluster: &[u32], pairs: &[(u32, u32)], exact: 
 }
 
 fn diameter(pairs: &[(u32, u32)], exact: usize) -> u32 {
-    let mut pages: Vec<u32> = pairs.iter().flat_map(|&(a, b)| [a, b]).collect();
-    pages.sort_unstable();
-    pages.dedup();
-    if pairs.len() == pages.len() * pages.len().saturating_sub(1) / 2 {
+    let (pages, pairs) = numbered(pairs);
+    if pairs.len() == pages * pages.saturating_sub(1) / 2 {
         return u32::from(!pairs.is_empty());
     }
-    let graph = Graph::new(&pages, pairs);
-    let mut search = Search { distance: vec![UNSEEN; pages.len()], queue: Vec::with_capacity(pages.len()) };
-    if pages.len() <= exact {
-        return (0..pages.len() as u32).map(|page| search.farthest(&graph, page).1).max().unwrap_or(0);
+    let graph = Graph::new(pages, &pairs);
+    let mut search = Search { distance: vec![UNSEEN; pages], queue: Vec::with_capacity(pages) };
+    if pages <= exact {
+        return (0..pages as u32).map(|page| search.farthest(&graph, page).1).max().unwrap_or(0);
     }
     let (end, _) = search.farthest(&graph, 0);
     search.farthest(&graph, end).1
 }
 
-/// The pairs of one cluster, its pages numbered from 0 in their order.
+/// How many pages there are, and the pairs with pages numbered from 0 in their order.
+fn numbered(pairs: &[(u32, u32)]) -> (usize, Vec<(u32, u32)>) {
+    let ends = || pairs.iter().flat_map(|&(a, b)| [a, b]);
+    let (first, last) = ends().fold((u32::MAX, 0), |(first, last), page| (first.min(page), last.max(page)));
+    // Of a large cluster most pages between the first and the last are its own: a table is at hand for each.
+    if !pairs.is_empty() && ((last - first) as usize) < 8 * pairs.len() {
+        let mut number = vec![0u32; (last - first) as usize + 1];
+        ends().for_each(|page| number[(page - first) as usize] = 1);
+        let mut pages = 0;
+        for number in &mut number {
+            pages += std::mem::replace(number, pages);
+        }
+        let of = |page: u32| number[(page - first) as usize];
+        return (pages as usize, pairs.iter().map(|&(a, b)| (of(a), of(b))).collect());
+    }
+    let mut pages: Vec<u32> = ends().collect();
+    pages.sort_unstable();
+    pages.dedup();
+    let of = |page: u32| pages.partition_point(|&other| other < page) as u32;
+    (pages.len(), pairs.iter().map(|&(a, b)| (of(a), of(b))).collect())
+}
+
+/// The pairs of one cluster.
 struct Graph {
     starts: Vec<usize>,
     neighbours: Vec<u32>,
 }
 
 impl Graph {
-    fn new(pages: &[u32], pairs: &[(u32, u32)]) -> Self {
-        let number = |page: u32| pages.partition_point(|&other| other < page) as u32;
-        let pairs: Vec<(u32, u32)> = pairs.iter().map(|&(a, b)| (number(a), number(b))).collect();
-        let mut starts = vec![0usize; pages.len() + 1];
+    fn new(pages: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut starts = vec![0usize; pages + 1];
         pairs.iter().flat_map(|&(a, b)| [a, b]).for_each(|page| starts[page as usize + 1] += 1);
-        for at in 0..pages.len() {
+        for at in 0..pages {
             starts[at + 1] += starts[at];
         }
         let mut next = starts.clone();

@@ -52,7 +52,8 @@ pub fn agreeing_bits<'py>(
     let (values, width) = flat(&sketches)?;
     let pairs = edges(values.len() / width, contiguous(&a)?, contiguous(&b)?)?;
     let verifier = AgreeingBits { width, values, least: 0 };
-    Ok(detached(py, || pairs.iter().map(|&(a, b)| verifier.count(a, b)).collect::<Vec<_>>()).into_pyarray(py))
+    Ok(detached(py, || pairs.par_iter().map(|&(a, b)| verifier.count(a, b)).collect::<Vec<_>>())
+        .into_pyarray(py))
 }
 
 /// B-similarity of each pair of rows.
@@ -66,7 +67,7 @@ pub fn equal_columns<'py>(
     let (values, width) = flat(&rows)?;
     let pairs = edges(values.len() / width, contiguous(&a)?, contiguous(&b)?)?;
     let verifier = EqualColumns { width, values, least: 0 };
-    Ok(detached(py, || pairs.iter().map(|&(a, b)| verifier.count(a, b) as u32).collect::<Vec<_>>())
+    Ok(detached(py, || pairs.par_iter().map(|&(a, b)| verifier.count(a, b) as u32).collect::<Vec<_>>())
         .into_pyarray(py))
 }
 

@@ -315,6 +315,10 @@ def same_site_of(sites: SetSites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
     """Whether two sets share a known site; nearly all have one site, which needs no search."""
     if not sites.values.any():
         return np.zeros(len(a), bool)
+    if len(sites.values) == len(sites.offsets) - 1:
+        only_a, only_b = sites.values[a], sites.values[b]
+        one: npt.NDArray[np.bool_] = (only_a == only_b) & (only_a != 0)
+        return one
     start_a, start_b = sites.offsets[a], sites.offsets[b]
     first_a, first_b = sites.values[start_a], sites.values[start_b]
     same: npt.NDArray[np.bool_] = (first_a == first_b) & (first_a != 0)

@@ -7,7 +7,7 @@ them is numbers, and the ids.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -22,7 +22,7 @@ from neardup.engines.collect import Collection
 from neardup.engines.earlier import WithEarlier
 from neardup.engines.matching import Matches, site_numbers
 from neardup.engines.settings import Settings
-from neardup.graph import clusters_table, remove
+from neardup.graph import cluster_diameters, clusters_table, remove
 from neardup.sinks import ROW_GROUP_ROWS
 
 PAGES_OUT: Final = pa.schema(
@@ -162,11 +162,8 @@ def assemble(
 ) -> Tables:
     """From pages and pairs to clusters, removals and the tables. With pages of earlier runs in front, all is decided
     over both, and the tables are of the new pages."""
-    count = collection.count + (earlier.earlier.count if earlier is not None else 0)
-    with ThreadPoolExecutor(1, thread_name_prefix="neardup-tree") as beside:
-        # Needed last, and nothing before it waits for it.
-        tree = beside.submit(_native.spanning_forest, count, matches.a, matches.b, matches.score)
-        return _assembled(collection, matches, settings, earlier, tree)
+    with ThreadPoolExecutor(1, thread_name_prefix="neardup-tables") as beside:
+        return _assembled(collection, matches, settings, earlier, beside)
 
 
 def _assembled(
@@ -174,11 +171,13 @@ def _assembled(
     matches: Matches,
     settings: Settings,
     earlier: WithEarlier | None,
-    forest: Future[npt.NDArray[np.bool_]],
+    beside: ThreadPoolExecutor,
 ) -> Tables:
     behind = earlier.earlier.count if earlier is not None else 0
     count = collection.count + behind
     rows = np.arange(count, dtype=np.uint32)
+    # Forest and diameters are needed last, and nothing before them waits for them.
+    forest = beside.submit(_native.spanning_forest, count, matches.a, matches.b, matches.score)
     ids, repeated = unique_ids(collection.columns(["id", "source", "record"]))
     if earlier is not None:
         ids = pa.concat_arrays([earlier.earlier.column("id"), ids])
@@ -186,6 +185,7 @@ def _assembled(
     cluster = _native.components(
         count, np.concatenate([matches.a, matches.identity]), np.concatenate([matches.b, rows])
     )
+    diameter = beside.submit(cluster_diameters, cluster, (matches.a, matches.b))
     tokens = told_of.column("tokens").to_numpy()
     removed = remove(matches.order, matches.identity, cluster, (matches.a, matches.b, matches.score), settings.removal)
     kept = removed.instead == rows
@@ -226,6 +226,7 @@ def _assembled(
         site_numbers(told_of.column("site")),
         kept,
         (matches.a, matches.b),
+        diameter.result(),
     )
     if behind:
         # Of clusters that a new page is in.

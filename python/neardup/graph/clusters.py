@@ -38,10 +38,12 @@ def clusters_table(
     sites: npt.NDArray[np.int64],
     kept: npt.NDArray[np.bool_],
     pairs: tuple[Rows, Rows],
+    diameter: npt.NDArray[np.uint32] | None = None,
 ) -> pa.Table:
     """One row a cluster of two pages or more, in the order of their first pages.
 
-    ``sites`` numbers each page's site, a negative number standing for none.
+    ``sites`` numbers each page's site, a negative number standing for none; ``diameter`` is what
+    ``cluster_diameters`` gives, if it is at hand.
 
     >>> import numpy as np, pyarrow as pa
     >>> rows = lambda *values: np.array(values, np.uint32)
@@ -53,12 +55,10 @@ def clusters_table(
     pages = len(cluster)
     size = np.bincount(cluster, minlength=pages)
     first = np.flatnonzero(size >= 2)
-    place = np.full(pages, -1, np.int64)
-    place[first] = np.arange(len(first))
+    place = _places(first, pages)
     kept_count = np.bincount(cluster[kept], minlength=pages)[first]
     sets = np.bincount(cluster[identity == np.arange(pages)], minlength=pages)[first]
-    edge_cluster = place[cluster[pairs[0]]].astype(np.uint32)
-    edges = np.bincount(edge_cluster, minlength=len(first))
+    edges = np.bincount(place[cluster[pairs[0]]], minlength=len(first))
     possible = sets * (sets - 1) / 2
     cohesion = np.where(possible > 0, edges / np.maximum(possible, 1), 1.0)
     return pa.Table.from_arrays(
@@ -67,11 +67,31 @@ def clusters_table(
             pa.array(size[first], pa.int64()),
             pa.array(_sites(place[cluster], sites, len(first)), pa.int64()),
             pa.array(kept_count, pa.int64()),
-            pa.array(_native.diameters(len(first), edge_cluster, *pairs, EXACT_DIAMETER), pa.int64()),
+            pa.array(cluster_diameters(cluster, pairs) if diameter is None else diameter, pa.int64()),
             pa.array(cohesion, pa.float64()),
         ],
         schema=CLUSTERS,
     )
+
+
+def cluster_diameters(cluster: Rows, pairs: tuple[Rows, Rows]) -> npt.NDArray[np.uint32]:
+    """The diameter of each cluster of two pages or more.
+
+    >>> import numpy as np
+    >>> rows = lambda *values: np.array(values, np.uint32)
+    >>> cluster_diameters(rows(0, 0, 0, 3), (rows(0, 1), rows(1, 2))).tolist()
+    [2]
+    """
+    first = np.flatnonzero(np.bincount(cluster, minlength=len(cluster)) >= 2)
+    of_pair = _places(first, len(cluster))[cluster[pairs[0]]].astype(np.uint32)
+    return _native.diameters(len(first), of_pair, *pairs, EXACT_DIAMETER)
+
+
+def _places(first: npt.NDArray[np.int64], pages: int) -> npt.NDArray[np.int64]:
+    """For each first page of a cluster the number of the cluster, −1 for others."""
+    place = np.full(pages, -1, np.int64)
+    place[first] = np.arange(len(first))
+    return place
 
 
 def _sites(place: npt.NDArray[np.int64], sites: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
