@@ -91,7 +91,7 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
     """
     # No large matrix is multiplied here, and threads that wait for one are busy waiting.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Memory in pages of 2 MB takes longer to be had than it saves, on virtual machines much longer.
+    # Memory in pages of 2 MB took longer to be had than it saved, on the virtual machine where it was measured.
     os.environ.setdefault("MIMALLOC_ALLOW_THP", "0")
     if options["memory"]:
         # Freed memory is to go back at once; allocators look at this when they are loaded, which is below.

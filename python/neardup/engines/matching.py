@@ -313,8 +313,6 @@ def site_numbers(site: pa.ChunkedArray) -> npt.NDArray[np.int64]:
 
 def same_site_of(sites: SetSites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
     """Whether two sets share a known site; nearly all have one site, which needs no search."""
-    if not sites.values.any():
-        return np.zeros(len(a), bool)
     if len(sites.values) == len(sites.offsets) - 1:
         only_a, only_b = sites.values[a], sites.values[b]
         one: npt.NDArray[np.bool_] = (only_a == only_b) & (only_a != 0)
