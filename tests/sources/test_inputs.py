@@ -162,6 +162,14 @@ def test_missing_inputs(tmp_path: Path) -> None:
         open_inputs([])
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("pattern", ["pages.jsonl", "*.jsonl"])
+def test_a_pipe_is_refused_and_not_waited_for(pattern: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pages.jsonl")
+    with pytest.raises(InputError, match="a pipe or device is read only as standard input"):
+        open_inputs([tmp_path / pattern])
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(jsonl("a"))

@@ -109,6 +109,12 @@ def _local(path: str, format: str | None) -> Iterator[Named]:
 
 def _file(path: str, format: str | None, folder: str | None = None) -> Named:
     """One file; a page's id is its path below the part of a pattern that is no pattern, else its name."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(
+            "not a file: a pipe or device is read only as standard input",
+            where=path,
+            hint="give - and redirect it: < FILE",
+        )
     known = format or format_of(path) or _by_content(path)
     inside = os.path.relpath(path, os.path.dirname(path) if folder is None else folder or ".")
     return Named(Place.at(path), known, inside.replace(os.sep, "/") if known == "page" else None)
