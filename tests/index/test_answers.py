@@ -226,6 +226,56 @@ def test_full_keys_are_bounded_and_told(tmp_path: Path) -> None:
         assert index.verify().sound
 
 
+@pytest.mark.parametrize(
+    ("detector", "most"), [("site-aware", 4096), ("minhash(threshold=0.5)", 4096), ("combined", 3), ("combined", 1)]
+)
+def test_compacting_changes_no_answer(
+    detector: str, most: int, web_pages: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    """Keys that were packed are found, grow and go, as in an index that was never compacted."""
+    for name in ("plain", "compacted"):
+        Index.create(tmp_path / name, detector, most=most)
+    rng = np.random.default_rng(7)
+    order = [web_pages[at] for at in rng.permutation(len(web_pages))]
+    gone = [page["id"] for page in order[:200] if rng.random() < 0.3]
+    told: dict[str, list[object]] = {"plain": [], "compacted": []}
+    for name, heard in told.items():
+        with Index(tmp_path / name, sync="system") as index:
+            for step, pages in enumerate([order[:200], order[200:260], order[260:]]):
+                heard.append(index.add_many(pages))
+                if step == 1:
+                    heard.append(index.remove(gone))
+                if name == "compacted":
+                    index.compact()
+                    # Nothing is left to do, and doing it changes nothing.
+                    checked = index.verify()
+                    index.compact()
+                    again = index.verify()
+                    # A list that had room again since it was packed was counted twice.
+                    assert (again.pages, again.identity_sets) == (checked.pages, checked.identity_sets)
+                    assert again.keys == checked.keys if most == 4096 else again.keys <= checked.keys
+                if most == 4096:
+                    # Full keys have room again when they are compacted: that may show.
+                    heard.append(index.query_many(web_pages))
+                heard.append(index.ids())
+                checked = index.verify()
+                assert checked.sound, checked.complaints
+            found = index.stats()
+            assert (found.full_keys > 0) == (most < 4096)
+    if most == 4096:
+        assert told["plain"] == told["compacted"]
+    sizes = []
+    for name in told:
+        with Index(tmp_path / name, sync="system") as index:
+            index.compact()
+            index.backup(tmp_path / f"{name}-copy")
+        with Index(tmp_path / f"{name}-copy", sync="system") as copy:
+            sizes.append(copy.verify())
+            assert sizes[-1].sound
+    if most == 4096:
+        assert sizes[0] == sizes[1]
+
+
 def test_tokens_are_as_good_as_text(index: Index) -> None:
     from neardup.sources.memory import texts
     from neardup.text import read

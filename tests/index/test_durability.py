@@ -68,6 +68,51 @@ def test_a_kill_loses_nothing_acknowledged(tmp_path: Path) -> None:
         assert index.verify().sound
 
 
+#: Forks a process that compacts an index and kills it, later each time, until one comes to its end.
+COMPACTIONS = """
+import os, signal, sys, time
+from neardup import Index
+import neardup.index.build
+kills = 0
+while True:
+    child = os.fork()
+    if child == 0:
+        with Index(sys.argv[1], sync="system") as index:
+            index.compact()
+        os._exit(0)
+    time.sleep(0.02 * 1.5**kills)
+    os.kill(child, signal.SIGKILL)
+    if os.waitpid(child, 0)[1] == 0:
+        break
+    kills += 1
+    with Index(sys.argv[1]) as index:
+        found = index.verify()
+        assert found.sound, found.complaints
+print(kills)
+"""
+
+
+def test_a_kill_while_room_is_made_loses_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    Index.create(folder, "site-aware")
+    pages = texts(20_000)
+    with Index(folder, sync="system") as index:
+        index.add_many(pages)
+        index.remove([page["id"] for page in pages[::3]])
+        left = index.ids()
+        keys = index.verify().keys
+    done = subprocess.run([sys.executable, "-c", COMPACTIONS, str(folder)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 2
+    with Index(folder) as index:
+        checked = index.verify()
+        assert checked.sound, checked.complaints
+        assert checked.keys < 0.7 * keys
+        assert index.ids() == left
+        asked = index.query_many([{"id": "x" + page["id"], "text": page["text"]} for page in pages[:300]])
+    assert [bool(answer) for answer in asked] == [at % 3 > 0 for at in range(300)]
+
+
 @pytest.mark.parametrize("sync", ["commit", "system"])
 def test_power_loss(tmp_path: Path, sync: str) -> None:
     """The writes of a process are recorded (strace), and the folder is rebuilt with only what was synced by some
@@ -171,8 +216,8 @@ def test_versions_are_looked_at_first(tmp_path: Path) -> None:
     folder = tmp_path / "index"
     Index.create(folder, "combined")
     about = json.loads((folder / "index.json").read_text())
-    # 1 is the index format before this one.
-    for name, version in (("index", 99), ("format", 99), ("index", 1)):
+    # 2 is the index format before this one.
+    for name, version in (("index", 99), ("format", 99), ("index", 2)):
         (folder / "index.json").write_text(json.dumps(about | {name: version}))
         with pytest.raises(FormatError, match=f"format {version}, this is format .*: build it anew"):
             Index(folder)

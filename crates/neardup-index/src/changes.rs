@@ -13,10 +13,11 @@ use crate::records::{PageRecord, SetRecord};
 use crate::shape::Shape;
 use crate::store::{Counts, Error, Result, Sync, Tables, View, number, pair_key};
 
-/// Bytes under which an id is looked up.
-pub const ID_BYTES: usize = 10;
-/// Bytes of an identity that name it.
-pub const IDENTITY_BYTES: usize = 12;
+/// Bytes under which an id is looked up: among ten million, one id in 100,000 finds another in its place.
+pub const ID_BYTES: usize = 5;
+/// Bytes of an identity that name it: among a hundred million, two that differ share them with a probability of 4 in a
+/// billion.
+pub const IDENTITY_BYTES: usize = 10;
 /// Ids that share their hash are put one behind another, up to so many.
 const PROBES: u8 = 16;
 
@@ -201,7 +202,7 @@ impl<'a> Changes<'a> {
             if let Some(identity) = identity {
                 self.identities.insert(identity_key(identity), number);
             }
-            self.pages.insert(number, Some(PageRecord { set: number, ..page }));
+            self.pages.insert(number, Some(PageRecord { set: number, site: 0, ..page }));
         }
         Ok((number, new_site))
     }
@@ -257,10 +258,11 @@ impl<'a> Changes<'a> {
         let Some(mut set) = self.set(home, None)? else {
             return Err(Error::Damaged("a page has no identity set".to_owned()));
         };
+        let site = if page == home { set.site } else { record.site };
         if set.members <= 1 {
             if set.several(home) {
                 self.members.insert((home, page), false);
-                self.sites.insert((home, record.site), 0);
+                self.sites.insert((home, site), 0);
             }
             self.sets.insert(home, None);
             self.counts.sets = self.counts.sets.saturating_sub(1);
@@ -268,15 +270,15 @@ impl<'a> Changes<'a> {
         }
         self.members.insert((home, page), false);
         set.members -= 1;
-        let left = self.on_site(home, record.site)?.saturating_sub(1);
-        self.sites.insert((home, record.site), left);
+        let left = self.on_site(home, site)?.saturating_sub(1);
+        self.sites.insert((home, site), left);
         if left == 0 {
             set.sites -= 1;
         }
         if set.first == page {
             set.first = self.first_member(home, None)?;
         }
-        if left == 0 && set.site == record.site {
+        if left == 0 && set.site == site {
             set.site = self.page(set.first)?.map_or(0, |first| first.site);
         }
         self.sets.insert(home, Some(set));
@@ -331,13 +333,14 @@ impl<'a> Changes<'a> {
             None => batch.remove(table, key),
         };
         for (page, record) in &self.pages {
-            put(&tables.pages, &page.to_be_bytes(), record.as_ref().map(|record| record.encode(self.shape)));
+            let record = record.as_ref().map(|record| record.encode(self.shape, *page));
+            put(&tables.pages, &page.to_be_bytes(), record);
         }
         for (key, page) in sorted(&self.ids) {
-            put(&tables.ids, key, page.map(|page| page.to_le_bytes().to_vec()));
+            put(&tables.ids, key, page.map(|page| OneNumber::of(page).bytes().to_vec()));
         }
         for (key, set) in sorted(&self.identities) {
-            put(&tables.identities, key, Some(set.to_le_bytes().to_vec()));
+            put(&tables.identities, key, Some(OneNumber::of(*set).bytes().to_vec()));
         }
         for (set, record) in sorted(&self.sets) {
             put(

@@ -4,10 +4,11 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use crate::judge::Candidate;
-use crate::lookup::{CHUNK, Tail, chunk_key, numbers_of};
+use crate::lookup::{CHUNK, Tail, bytes, chunk_key, numbers_of};
+use crate::packed::{Packed, Place};
 use crate::records::SetRecord;
 use crate::shape::{KeySource, Pairs, Shape};
-use crate::store::{Error, Result, View, pair_key};
+use crate::store::{Result, View, damaged, pair_key};
 
 /// A hasher for numbers that are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,13 +38,24 @@ impl Hasher for Hashed {
 
 pub type Map<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Hashed>>;
 
+/// The list of a key, as far as it stands under the key itself; none if nobody has it.
+pub fn tail(view: &View<'_>, hash: u64) -> Result<Option<Tail>> {
+    if let Some(bytes) = view.get(&view.tables.keys, &bytes(hash))? {
+        let tail = Tail::decode(&bytes);
+        return Ok(Some(tail.ok_or_else(|| damaged("the list of a key cannot be read"))?));
+    }
+    let (place, rest) = Place::of(hash);
+    let Some(bytes) = view.get(&view.tables.packed, &place.bytes())? else { return Ok(None) };
+    let found = Packed::new(&bytes).find(rest).map_err(|()| damaged("packed keys cannot be read"))?;
+    Ok(if found.is_empty() { None } else { Some(Tail { chunks: 0, numbers: found }) })
+}
+
 /// Shows every number of a list to `each`.
 pub fn each_number(view: &View<'_>, hash: u64, tail: &Tail, each: &mut impl FnMut(u32)) -> Result<()> {
     for chunk in 0..tail.chunks {
         let bytes = view.get(&view.tables.keys, &chunk_key(hash, chunk))?;
         let bytes = bytes.filter(|bytes| bytes.len() == 4 * CHUNK);
-        let bytes =
-            bytes.ok_or_else(|| Error::Damaged("a part of the list of a key is missing".to_owned()))?;
+        let bytes = bytes.ok_or_else(|| damaged("a part of the list of a key is missing"))?;
         numbers_of(&bytes).into_iter().for_each(&mut *each);
     }
     tail.numbers.iter().copied().for_each(each);

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use neardup_core::batch::Lists;
 
@@ -147,11 +147,17 @@ impl Index {
     }
 
     pub(crate) fn writing<R>(&self, work: impl FnOnce(&View<'_>) -> Result<R>) -> Result<R> {
-        let _lock = self.writer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let _lock = self.alone()?;
+        work(&self.tables.view())
+    }
+
+    /// Nobody else writes as long as this is held.
+    pub(crate) fn alone(&self) -> Result<MutexGuard<'_, ()>> {
+        let lock = self.writer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(second) = &self.second {
             second.check()?;
         }
-        work(&self.tables.view())
+        Ok(lock)
     }
 
     pub(crate) fn commit(&self, changes: Changes<'_>) -> Result<Counts> {

@@ -3,15 +3,18 @@
 //! A page comes with what the detector computes of it (its [`shape::Row`]) and is looked up by its keys
 //! ([`lookup`], [`looking`], [`finding`]); who shares one is judged by the core's verifiers ([`judge`]). Records ([`records`]) live
 //! in an LSM tree ([`store`]); what a batch changes is held back ([`changes`]) and committed at once ([`index`]); single
-//! pages of several threads share a commit ([`group`]). Looking after an index is [`upkeep`].
+//! pages of several threads share a commit ([`group`]). Looking after an index is [`upkeep`]; making room in it,
+//! [`compact`], puts most keys together ([`packed`]).
 
 mod changes;
+pub mod compact;
 mod finding;
 pub mod group;
 pub mod index;
 mod judge;
 mod looking;
 mod lookup;
+mod packed;
 mod records;
 pub mod shape;
 pub mod store;

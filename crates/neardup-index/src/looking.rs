@@ -9,12 +9,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::changes::{IdKey, id_key, identity_key};
-use crate::finding::{each_number, gather};
+use crate::finding::{each_number, gather, tail};
 use crate::index::{Index, Pages};
-use crate::lookup::{Key, Tail, bytes, keys};
+use crate::lookup::{Key, Tail, keys};
 use crate::records::SetRecord;
 use crate::shape::Row;
-use crate::store::{Error, Result, View, number};
+use crate::store::{Result, View, number};
 
 /// Pages that one thread works on alone.
 const FEW: usize = 16;
@@ -91,13 +91,7 @@ impl Index {
 /// The lists of the keys of pages, in one sweep over the keys.
 fn tails(view: &View<'_>, keys: &[Vec<Key>]) -> Result<Vec<Vec<Option<Tail>>>> {
     let all: Vec<u64> = keys.iter().flatten().map(|key| key.hash).collect();
-    let found = look_up_sorted(&all, |&hash| match view.get(&view.tables.keys, &bytes(hash))? {
-        None => Ok(None),
-        Some(bytes) => match Tail::decode(&bytes) {
-            Some(tail) => Ok(Some(tail)),
-            None => Err(Error::Damaged("the list of a key cannot be read".to_owned())),
-        },
-    })?;
+    let found = look_up_sorted(&all, |&hash| tail(view, hash))?;
     let mut found = found.into_iter();
     Ok(keys.iter().map(|keys| found.by_ref().take(keys.len()).collect()).collect())
 }
@@ -133,6 +127,7 @@ pub fn each<R: Send>(range: Range<usize>, work: impl Fn(usize) -> Result<R> + Se
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Error;
     use proptest::prelude::*;
 
     proptest! {

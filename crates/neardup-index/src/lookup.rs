@@ -24,12 +24,6 @@ pub struct Key {
     pub hash: u64,
 }
 
-impl Key {
-    pub fn bytes(self) -> [u8; KEY_BYTES] {
-        bytes(self.hash)
-    }
-}
-
 pub fn bytes(hash: u64) -> [u8; KEY_BYTES] {
     hash.to_be_bytes()[8 - KEY_BYTES..].try_into().expect("so many bytes")
 }

@@ -1,8 +1,8 @@
 //! How pages and identity sets are written down.
 //!
-//! A page: the number of its identity set, its time, its site if sites matter, its id. An identity set (the pages with
-//! the same tokens): what is compared of it, and who is in it. Nearly all sets have one page, which is the one that gave
-//! them their number; such a set says nothing of its members.
+//! A page: its time, its id, and if it joined others with the same tokens their identity set and, where sites matter, its
+//! site. An identity set: what is compared of it, and who is in it. Nearly all sets have one page, which is the one that
+//! gave them their number; such a set says nothing of its members, and its page nothing of the set.
 
 use std::sync::Arc;
 
@@ -11,10 +11,12 @@ use crate::shape::{Row, Shape};
 /// A page as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageRecord {
+    /// The number of its identity set; its own, if the set is named after it.
     pub set: u32,
     /// Seconds since 1970.
     pub time: i64,
-    /// A hash of the site's name; 0 if it has none, or if sites do not matter.
+    /// A hash of the site's name; 0 if it has none, if sites do not matter, or if the set is named after the page: as
+    /// long as that page is there, the site of the set is its own.
     pub site: u64,
     pub id: Vec<u8>,
 }
@@ -22,31 +24,35 @@ pub struct PageRecord {
 const TIME_BYTES: usize = 5;
 
 impl PageRecord {
-    pub fn encode(&self, shape: &Shape) -> Vec<u8> {
+    pub fn encode(&self, shape: &Shape, number: u32) -> Vec<u8> {
+        let joined = self.set != number;
         let mut out = Vec::with_capacity(17 + self.id.len());
-        out.extend_from_slice(&self.set.to_le_bytes());
-        out.extend_from_slice(&clamped(self.time).to_le_bytes()[..TIME_BYTES]);
-        if shape.sited() {
-            out.extend_from_slice(&self.site.to_le_bytes());
+        out.extend_from_slice(&(clamped(self.time) << 1 | i64::from(joined)).to_le_bytes()[..TIME_BYTES]);
+        if joined {
+            out.extend_from_slice(&self.set.to_le_bytes());
+            if shape.sited() {
+                out.extend_from_slice(&self.site.to_le_bytes());
+            }
         }
         out.extend_from_slice(&self.id);
         out
     }
 
-    pub fn decode(shape: &Shape, bytes: &[u8]) -> Option<Self> {
+    pub fn decode(shape: &Shape, number: u32, bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
-        let set = reader.u32()?;
         let mut time = [0; 8];
         time[8 - TIME_BYTES..].copy_from_slice(reader.take(TIME_BYTES)?);
         let time = i64::from_le_bytes(time) >> (64 - 8 * TIME_BYTES);
-        let site = if shape.sited() { reader.u64()? } else { 0 };
+        let (time, joined) = (time >> 1, time & 1 == 1);
+        let set = if joined { reader.u32()? } else { number };
+        let site = if joined && shape.sited() { reader.u64()? } else { 0 };
         Some(PageRecord { set, time, site, id: reader.0.to_vec() })
     }
 }
 
-/// What fits into the bytes of a time: some 17,000 years.
+/// What fits into the bits of a time: some 8,700 years.
 fn clamped(time: i64) -> i64 {
-    let most = (1 << (8 * TIME_BYTES - 1)) - 1;
+    let most = (1 << (8 * TIME_BYTES - 2)) - 1;
     time.clamp(-most, most)
 }
 
@@ -183,7 +189,7 @@ mod tests {
             words in proptest::collection::vec(any::<u64>(), 3),
             set: BTreeSet<u64>, few in proptest::collection::btree_set(0u64..3, 0..3),
             sited: bool, active: bool, first: u32, members in 1u32..9, site: u64, number: u32,
-            time in -(1i64 << 38)..1 << 38, id: Vec<u8>,
+            time in -(1i64 << 37)..1 << 37, id: Vec<u8>, joined: bool,
         ) {
             let shape = shape(vec![2, 1], 2, sited);
             let site = if sited { site } else { 0 };
@@ -191,15 +197,17 @@ mod tests {
             let row = Arc::new(if active { row } else { Row::default() });
             let made = SetRecord { active, first, members, sites: members, site, row };
             prop_assert_eq!(SetRecord::decode(&shape, number, &made.encode(&shape, number)), Some(made));
-            let page = PageRecord { set: first, time, site, id };
-            prop_assert_eq!(PageRecord::decode(&shape, &page.encode(&shape)), Some(page));
+            let joined = joined && first != number;
+            let (set, site) = if joined { (first, site) } else { (number, 0) };
+            let page = PageRecord { set, time, site, id };
+            prop_assert_eq!(PageRecord::decode(&shape, number, &page.encode(&shape, number)), Some(page));
         }
 
         #[test]
         fn any_bytes_are_a_record_or_none(bytes: Vec<u8>, sited: bool) {
             let shape = shape(vec![1], 1, sited);
             let _ = SetRecord::decode(&shape, 7, &bytes);
-            let _ = PageRecord::decode(&shape, &bytes);
+            let _ = PageRecord::decode(&shape, 7, &bytes);
         }
     }
 }

@@ -117,6 +117,8 @@ pub struct Tables {
     pub sites: Keyspace,
     /// Key → numbers of sets: [`crate::lookup`].
     pub keys: Keyspace,
+    /// First bits of keys → the short lists of those: [`crate::packed`]. What `keys` says comes before it.
+    pub packed: Keyspace,
     /// Request key → time: what was added already.
     pub requests: Keyspace,
     pub about: Keyspace,
@@ -169,14 +171,21 @@ impl Tables {
                 .filter_policy(filters.clone())
         };
         let table = |name: &str| database.keyspace(name, || gathering(GATHERED));
+        // Numbers are given in turn, and what is looked up by its number, or packed, is there.
+        let unfiltered = || gathering(GATHERED).filter_policy(FilterPolicy::disabled());
+        let dense = |name: &str| database.keyspace(name, unfiltered);
+        // Hashes and numbers: nothing to compress.
+        let plain = CompressionPolicy::all(CompressionType::None);
+        let packed = || unfiltered().data_block_compression_policy(plain.clone());
         Ok(Tables {
-            pages: table("pages")?,
+            pages: dense("pages")?,
             ids: table("ids")?,
             identities: table("identities")?,
-            sets: table("sets")?,
+            sets: dense("sets")?,
             members: table("members")?,
             sites: table("sites")?,
             keys: database.keyspace("keys", || gathering(KEYS_GATHERED))?,
+            packed: database.keyspace("packed", packed)?,
             requests: table("requests")?,
             about: table("about")?,
             buffers: memory.buffers,
@@ -184,21 +193,30 @@ impl Tables {
         })
     }
 
-    /// Makes a file of what the fullest table has gathered, if all together hold more than they may.
-    pub fn ease(&self) -> Result<()> {
-        let held = |table: &Keyspace| table.tree.active_memtable().size();
-        let tables = self.all().map(|(_, table)| (held(table), table));
-        let fullest = tables.iter().max_by_key(|(bytes, _)| *bytes);
-        match fullest {
-            Some((_, table)) if tables.iter().map(|(bytes, _)| bytes).sum::<u64>() > self.buffers => {
-                table.rotate_memtable()?;
-                Ok(())
-            }
-            _ => Ok(()),
-        }
+    /// The table that has gathered most, if all together hold more than they may.
+    fn fullest(&self) -> Option<&Keyspace> {
+        let tables = self.all().map(|(_, table)| (table.tree.active_memtable().size(), table));
+        let much = tables.iter().map(|(bytes, _)| bytes).sum::<u64>() > self.buffers;
+        tables.into_iter().max_by_key(|(bytes, _)| *bytes).filter(|_| much).map(|(_, table)| table)
     }
 
-    pub fn all(&self) -> [(&'static str, &Keyspace); 9] {
+    /// Makes a file of what the fullest table has gathered, if that is needed; others go on meanwhile.
+    pub fn ease(&self) -> Result<()> {
+        if let Some(table) = self.fullest() {
+            table.rotate_memtable()?;
+        }
+        Ok(())
+    }
+
+    /// The same for one who writes faster than files are made: what waits to become a file takes memory too.
+    pub fn ease_and_wait(&self) -> Result<()> {
+        if let Some(table) = self.fullest() {
+            table.rotate_memtable_and_wait()?;
+        }
+        Ok(())
+    }
+
+    pub fn all(&self) -> [(&'static str, &Keyspace); 10] {
         [
             ("pages", &self.pages),
             ("ids", &self.ids),
@@ -207,6 +225,7 @@ impl Tables {
             ("members", &self.members),
             ("sites", &self.sites),
             ("keys", &self.keys),
+            ("packed", &self.packed),
             ("requests", &self.requests),
             ("about", &self.about),
         ]
@@ -241,13 +260,17 @@ impl std::fmt::Debug for View<'_> {
     }
 }
 
-fn damaged(what: &str) -> Error {
+pub fn damaged(what: &str) -> Error {
     Error::Damaged(what.to_owned())
 }
 
-/// A number that is stored as four bytes.
+/// A number that is stored as three bytes or four.
 pub fn number(bytes: &[u8]) -> Result<u32> {
-    bytes.try_into().map(u32::from_le_bytes).map_err(|_| damaged("a number has not four bytes"))
+    match *bytes {
+        [a, b, c] => Ok(u32::from_le_bytes([a, b, c, 0])),
+        [a, b, c, d] => Ok(u32::from_le_bytes([a, b, c, d])),
+        _ => Err(damaged("a number has neither three bytes nor four")),
+    }
 }
 
 /// The key of an entry of one set in a table of many.
@@ -271,7 +294,7 @@ impl View<'_> {
         match self.get(&self.tables.pages, &number.to_be_bytes())? {
             None => Ok(None),
             Some(bytes) => {
-                let record = PageRecord::decode(shape, &bytes);
+                let record = PageRecord::decode(shape, number, &bytes);
                 Ok(Some(record.ok_or_else(|| damaged("the record of a page cannot be read"))?))
             }
         }

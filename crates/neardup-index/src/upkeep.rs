@@ -1,21 +1,20 @@
-//! Looking after an index: taking pages out, forgetting old ones, making room, checking it, copying it while it is used.
+//! Looking after an index: taking pages out, forgetting old ones, checking it, copying it while it is used.
 
 use std::path::Path;
 
-use fjall::{Keyspace, Readable};
+use fjall::Readable;
 use rayon::prelude::*;
 
 use crate::changes::{Changes, id_key};
-use crate::finding::each_number;
+use crate::finding::{each_number, tail};
 use crate::index::Index;
-use crate::lookup::{CHUNK, KEY_BYTES, Tail, bytes, chunk_key, keys};
+use crate::lookup::{CHUNK, KEY_BYTES, Tail, keys};
+use crate::packed::{Packed, Place};
 use crate::records::{PageRecord, SetRecord};
-use crate::store::{Counts, Error, Memory, Result, Tables, View, number};
+use crate::store::{Counts, Error, Memory, Result, Tables, View, damaged, number};
 
-/// Pages that are taken out in one commit.
-const AT_ONCE: usize = 10_000;
-/// Entries that are written in one commit while room is made.
-const REWRITTEN: usize = 100_000;
+/// Pages, or sets, that are worked on in one commit.
+pub(crate) const AT_ONCE: usize = 10_000;
 
 /// What a check found; empty complaints mean that all is well.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,7 +37,7 @@ impl Checked {
 }
 
 /// Which numbers are there.
-struct Present(Vec<u64>);
+pub(crate) struct Present(Vec<u64>);
 
 impl Present {
     fn new(next: u32) -> Self {
@@ -51,14 +50,15 @@ impl Present {
         true
     }
 
-    fn has(&self, number: u32) -> bool {
+    pub(crate) fn has(&self, number: u32) -> bool {
         self.0.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 }
 
-fn big(bytes: &[u8]) -> Result<u32> {
+/// The number that a key begins with.
+pub(crate) fn big(bytes: &[u8]) -> Result<u32> {
     let number = bytes.get(..4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes);
-    number.ok_or_else(|| Error::Damaged("a key is too short".to_owned()))
+    number.ok_or_else(|| damaged("a key is too short"))
 }
 
 impl Index {
@@ -93,9 +93,10 @@ impl Index {
                 let mut taken = 0;
                 for entry in view.snapshot.iter(&self.tables.pages) {
                     let (key, value) = entry.into_inner()?;
-                    let page = PageRecord::decode(self.shape(), &value);
-                    if page.is_some_and(|page| page.time < before) {
-                        changes.remove(big(&key)?)?;
+                    let page = big(&key)?;
+                    let record = PageRecord::decode(self.shape(), page, &value);
+                    if record.is_some_and(|record| record.time < before) {
+                        changes.remove(page)?;
                         taken += 1;
                     }
                     if taken == AT_ONCE {
@@ -118,10 +119,9 @@ impl Index {
     pub fn ids(&self, mut each: impl FnMut(Vec<u8>) -> bool) -> Result<()> {
         let view = self.tables.view();
         for entry in view.snapshot.iter(&self.tables.pages) {
-            let (_, value) = entry.into_inner()?;
-            let page = PageRecord::decode(self.shape(), &value);
-            let page =
-                page.ok_or_else(|| Error::Damaged("the record of a page cannot be read".to_owned()))?;
+            let (key, value) = entry.into_inner()?;
+            let page = PageRecord::decode(self.shape(), big(&key)?, &value);
+            let page = page.ok_or_else(|| damaged("the record of a page cannot be read"))?;
             if !each(page.id) {
                 break;
             }
@@ -129,169 +129,11 @@ impl Index {
         Ok(())
     }
 
-    /// Drops what points to pages that are gone and requests from before a time, and merges the tables' files.
-    pub fn compact(&self, requests_before: i64) -> Result<()> {
-        self.writing(|view| {
-            let mut counts = view.counts()?;
-            let present = self.present(view, counts)?;
-            counts.full_keys = 0;
-            let mut batch =
-                Batched { index: self, batch: self.tables.batch(0, crate::store::Sync::Commit), held: 0 };
-            for entry in view.snapshot.iter(&self.tables.keys) {
-                let (key, value) = entry.into_inner()?;
-                if key.len() != KEY_BYTES {
-                    continue;
-                }
-                let hash = key.iter().fold(0, |hash, &byte| hash << 8 | u64::from(byte));
-                let tail = Tail::decode(&value);
-                let tail =
-                    tail.ok_or_else(|| Error::Damaged("the list of a key cannot be read".to_owned()))?;
-                counts.full_keys += self.shorten(view, hash, &tail, &present, &mut batch)?;
-                batch.settle()?;
-            }
-            for entry in view.snapshot.iter(&self.tables.identities) {
-                let (key, value) = entry.into_inner()?;
-                if !present.has(number(&value)?) {
-                    batch.remove(&self.tables.identities, &key);
-                    batch.settle()?;
-                }
-            }
-            for table in [&self.tables.members, &self.tables.sites] {
-                for entry in view.snapshot.iter(table) {
-                    let key = entry.key()?;
-                    if !present.has(big(&key)?) {
-                        batch.remove(table, &key);
-                        batch.settle()?;
-                    }
-                }
-            }
-            for entry in view.snapshot.iter(&self.tables.requests) {
-                let (key, value) = entry.into_inner()?;
-                let time = value[..].try_into().map_or(i64::MIN, i64::from_le_bytes);
-                if time < requests_before {
-                    batch.remove(&self.tables.requests, &key);
-                    batch.settle()?;
-                }
-            }
-            self.tables.put_counts(&mut batch.batch, counts);
-            batch.flush()
-        })?;
-        self.list_again()?;
-        for (_, table) in self.tables.all() {
-            table.rotate_memtable_and_wait()?;
-            table.major_compact()?;
-        }
-        Ok(())
-    }
-
-    /// Lists the sets that full keys had left out, where there is room now.
-    fn list_again(&self) -> Result<()> {
-        let mut start = 0;
-        loop {
-            let next = self.writing(|view| {
-                let mut changes = Changes::new(view, self.shape())?;
-                if start == 0 {
-                    if changes.counts.left_out == 0 {
-                        return Ok(None);
-                    }
-                    changes.counts.left_out = 0;
-                }
-                let mut next = None;
-                for (at, entry) in
-                    view.snapshot.range(&self.tables.sets, u32::to_be_bytes(start)..).enumerate()
-                {
-                    let (key, value) = entry.into_inner()?;
-                    let set = big(&key)?;
-                    if at == AT_ONCE {
-                        next = Some(set);
-                        break;
-                    }
-                    let record = SetRecord::decode(self.shape(), set, &value);
-                    let record =
-                        record.ok_or_else(|| Error::Damaged("a record cannot be read".to_owned()))?;
-                    if record.active {
-                        self.list_set_again(view, &mut changes, set, &record)?;
-                    }
-                }
-                self.commit(changes)?;
-                Ok(next)
-            })?;
-            match next {
-                Some(set) => start = set,
-                None => return Ok(()),
-            }
-        }
-    }
-
-    fn list_set_again(
-        &self,
-        view: &View<'_>,
-        changes: &mut Changes<'_>,
-        set: u32,
-        record: &SetRecord,
-    ) -> Result<()> {
-        let mut sites = vec![record.site];
-        if record.several(set) {
-            for entry in view.snapshot.prefix(&self.tables.sites, set.to_be_bytes()) {
-                let key = entry.key()?;
-                let site = key.get(4..).and_then(|bytes| bytes.try_into().ok()).map(u64::from_be_bytes);
-                sites.extend(site.filter(|&site| site != record.site));
-            }
-        }
-        for (at, &site) in sites.iter().enumerate() {
-            for key in keys(self.shape(), &record.row, site, at > 0) {
-                let tail = match view.get(&self.tables.keys, &key.bytes())? {
-                    None => None,
-                    Some(value) => Tail::decode(&value),
-                };
-                let mut found = false;
-                if let Some(tail) = &tail {
-                    each_number(view, key.hash, tail, &mut |listed| found |= listed == set)?;
-                }
-                if !found {
-                    changes.list(key.hash, set, tail.as_ref());
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A list without the sets that are gone; 1 if it is still full.
-    fn shorten(
-        &self,
-        view: &View<'_>,
-        hash: u64,
-        tail: &Tail,
-        present: &Present,
-        batch: &mut Batched<'_>,
-    ) -> Result<u64> {
-        let mut numbers = Vec::new();
-        each_number(view, hash, tail, &mut |set| numbers.push(set))?;
-        numbers.retain(|&set| present.has(set));
-        if numbers.len() < tail.length() {
-            let mut made = Tail::default();
-            for &set in &numbers {
-                if let Some((chunk, full)) = made.push(set) {
-                    batch.insert(&self.tables.keys, &chunk_key(hash, chunk), full);
-                }
-            }
-            for chunk in made.chunks..tail.chunks {
-                batch.remove(&self.tables.keys, &chunk_key(hash, chunk));
-            }
-            if numbers.is_empty() {
-                batch.remove(&self.tables.keys, &bytes(hash));
-            } else {
-                batch.insert(&self.tables.keys, &bytes(hash), made.encode());
-            }
-        }
-        Ok(u64::from(numbers.len() >= self.shape().most))
-    }
-
-    fn present(&self, view: &View<'_>, counts: Counts) -> Result<Present> {
+    pub(crate) fn present(&self, view: &View<'_>, counts: Counts) -> Result<Present> {
         let mut present = Present::new(counts.next);
         for entry in view.snapshot.iter(&self.tables.sets) {
             if !present.add(big(&entry.key()?)?) {
-                return Err(Error::Damaged("an identity set has a number that was never given".to_owned()));
+                return Err(damaged("an identity set has a number that was never given"));
             }
         }
         Ok(present)
@@ -307,7 +149,7 @@ impl Index {
             let (key, value) = entry.into_inner()?;
             let page = big(&key)?;
             checked.pages += 1;
-            match PageRecord::decode(self.shape(), &value) {
+            match PageRecord::decode(self.shape(), page, &value) {
                 None => checked.complain(format!("the record of page {page} cannot be read")),
                 Some(record) => {
                     if !present.has(record.set) {
@@ -330,6 +172,15 @@ impl Index {
             if !fits {
                 checked.complain("the list of a key cannot be read".to_owned());
             }
+        }
+        for entry in view.snapshot.iter(&self.tables.packed) {
+            let (key, value) = entry.into_inner()?;
+            let entries = Packed::new(&value).collect::<Option<Vec<_>>>().unwrap_or_default();
+            let fits = entries.iter().all(|&(_, set)| set < counts.next) && Place::from_bytes(&key).is_some();
+            if entries.is_empty() || !fits {
+                checked.complain("packed keys cannot be read".to_owned());
+            }
+            checked.keys += entries.chunk_by(|a, b| a.0 == b.0).count() as u64;
         }
         checked.sets = self.verify_sets(&view, counts, &mut checked)?;
         for (table, name) in [(&self.tables.identities, "an identity"), (&self.tables.ids, "an id")] {
@@ -391,8 +242,12 @@ impl Index {
             return Ok(true);
         }
         for key in keys(self.shape(), &record.row, record.site, false) {
-            let Some(value) = view.get(&self.tables.keys, &key.bytes())? else { return Ok(false) };
-            let Some(tail) = Tail::decode(&value) else { return Ok(false) };
+            let tail = match tail(view, key.hash) {
+                Ok(Some(tail)) => tail,
+                // A list that cannot be read is complained of where lists are.
+                Ok(None) | Err(Error::Damaged(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            };
             let mut found = tail.length() >= self.shape().most;
             each_number(view, key.hash, &tail, &mut |listed| found |= listed == set)?;
             if !found {
@@ -415,37 +270,5 @@ impl Index {
             ingestion.finish()?;
         }
         Ok(copy.database.persist(fjall::PersistMode::SyncAll)?)
-    }
-}
-
-/// Writes in commits of a bounded size.
-struct Batched<'a> {
-    index: &'a Index,
-    batch: fjall::OwnedWriteBatch,
-    held: usize,
-}
-
-impl Batched<'_> {
-    fn insert(&mut self, table: &Keyspace, key: &[u8], value: Vec<u8>) {
-        self.batch.insert(table, key, value);
-        self.held += 1;
-    }
-
-    fn remove(&mut self, table: &Keyspace, key: &[u8]) {
-        self.batch.remove(table, key);
-        self.held += 1;
-    }
-
-    /// Commits if enough is held; never between two writes of one list.
-    fn settle(&mut self) -> Result<()> {
-        if self.held >= REWRITTEN { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        let fresh = self.index.tables.batch(0, crate::store::Sync::Commit);
-        std::mem::replace(&mut self.batch, fresh).commit()?;
-        self.index.tables.ease()?;
-        self.held = 0;
-        Ok(())
     }
 }

@@ -169,11 +169,14 @@ def stats(folder: str, as_json: bool) -> None:
     click.echo(f"bytes on disk   {found.table_bytes + found.journal_bytes:,}, of them journal {found.journal_bytes:,}")
 
 
-@command.command(short_help="Give back the room of what was removed.")
+@command.command(short_help="Make an index smaller: pack its keys, drop what was removed.")
 @click.argument("folder", metavar="DIR")
 @opening_options
 def compact(folder: str, **options: Any) -> None:
-    """Drop what points to removed pages, and merge the files of the index in DIR."""
+    """Make the index in DIR smaller: drop what points to removed pages, pack keys and merge files.
+
+    Worth doing once many pages were added or removed. Stopped half-way, it leaves an index that answers as before.
+    """
     with _open(folder, options) as index:
         index.compact()
         found = index.stats()

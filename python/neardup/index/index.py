@@ -64,6 +64,7 @@ class Verified:
 
     pages: int
     identity_sets: int
+    #: One that was packed when the index was compacted, and listed further pages since, counts twice.
     keys: int
     complaints: tuple[str, ...]
 
@@ -225,7 +226,7 @@ class Index:
             return self._store.expire(moment(before))
 
     def compact(self) -> None:
-        """Gives back the room of what was removed, and merges files. Additions wait meanwhile, questions do not."""
+        """Gives back the room of what was removed, packs keys and merges files. Additions wait, questions do not."""
         with self._told():
             self._store.compact(int(time.time()) - _REQUESTS_KEPT)
 
