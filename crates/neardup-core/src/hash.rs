@@ -110,19 +110,54 @@ pub fn identity(tokens: &[u64]) -> u128 {
     chains.end()
 }
 
-/// The identities of two sequences. A chain waits for each multiplication; those of another sequence pass meanwhile.
-pub fn identities(a: &[u64], b: &[u64]) -> (u128, u128) {
-    let (mut of_a, mut of_b) = (Chains::new(a.len()), Chains::new(b.len()));
-    for (&a, &b) in a.iter().zip(b) {
-        of_a.add(a);
-        of_b.add(b);
+/// Sequences whose identities are worked on at a time. A chain waits for each multiplication; those of others pass
+/// meanwhile.
+const ABREAST: usize = 4;
+
+/// The identities of sequences, in order, several at a time: where one ends, the next takes its place.
+pub fn identities(sequences: &[&[u64]]) -> Vec<u128> {
+    let mut found = vec![0; sequences.len()];
+    let mut lanes: [(usize, &[u64], Chains); ABREAST] =
+        [const { (usize::MAX, &[], Chains { first: 0, second: 0 }) }; _];
+    let mut waiting = sequences.iter().enumerate();
+    loop {
+        for (number, rest, chains) in &mut lanes {
+            while rest.is_empty() {
+                if let Some(found) = found.get_mut(*number) {
+                    *found = chains.end();
+                }
+                let Some((next, sequence)) = waiting.next() else {
+                    *number = usize::MAX;
+                    break;
+                };
+                (*number, *rest, *chains) = (next, sequence, Chains::new(sequence.len()));
+            }
+        }
+        let lengths = lanes.each_ref().map(|(_, rest, _)| rest.len());
+        let steps = lengths.into_iter().min().unwrap_or(0);
+        if steps == 0 {
+            break;
+        }
+        let tokens = lanes.each_ref().map(|(_, rest, _)| &rest[..steps]);
+        let mut chains = lanes.each_ref().map(|(_, _, chains)| *chains);
+        for at in 0..steps {
+            chains.iter_mut().zip(tokens).for_each(|(chains, tokens)| chains.add(tokens[at]));
+        }
+        for ((_, rest, lane), chains) in lanes.iter_mut().zip(chains) {
+            (*rest, *lane) = (&rest[steps..], chains);
+        }
     }
-    let both = a.len().min(b.len());
-    a[both..].iter().for_each(|&token| of_a.add(token));
-    b[both..].iter().for_each(|&token| of_b.add(token));
-    (of_a.end(), of_b.end())
+    // Fewer are left than there is room for.
+    for (number, rest, mut chains) in lanes {
+        if let Some(found) = found.get_mut(number) {
+            rest.iter().for_each(|&token| chains.add(token));
+            *found = chains.end();
+        }
+    }
+    found
 }
 
+#[derive(Clone, Copy)]
 struct Chains {
     first: u64,
     second: u64,
@@ -224,14 +259,13 @@ mod tests {
         assert_eq!(first, [0, 1, 0, 3, 1, 5]);
     }
 
-    #[test]
-    fn two_at_a_time_are_as_one() {
-        let tokens: Vec<u64> = (0..9).map(|at| splitmix(5, at)).collect();
-        for a in 0..tokens.len() {
-            for b in 0..tokens.len() {
-                let both = identities(&tokens[..a], &tokens[b..]);
-                assert_eq!(both, (identity(&tokens[..a]), identity(&tokens[b..])));
-            }
+    proptest::proptest! {
+        #[test]
+        fn several_at_a_time_are_as_one(lengths in proptest::collection::vec(0usize..12, 0..20)) {
+            let tokens: Vec<u64> = (0..12).map(|at| splitmix(5, at)).collect();
+            let sequences: Vec<&[u64]> = lengths.iter().map(|&length| &tokens[12 - length..]).collect();
+            let alone: Vec<u128> = sequences.iter().map(|sequence| identity(sequence)).collect();
+            proptest::prop_assert_eq!(identities(&sequences), alone);
         }
     }
 

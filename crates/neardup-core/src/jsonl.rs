@@ -78,8 +78,6 @@ pub struct Lines {
 pub fn parse(block: &[u8], fields: &Fields<'_>) -> Lines {
     let mut lines = Lines::default();
     lines.content.bytes.reserve(block.len());
-    // One check for the whole block; only a block that fails it is looked at line by line.
-    let all_utf8 = from_utf8(block).is_ok();
     let mut start = 0;
     for number in 0.. {
         if start >= block.len() {
@@ -89,7 +87,7 @@ pub fn parse(block: &[u8], fields: &Fields<'_>) -> Lines {
         let line = &block[start..end];
         if !line.iter().all(u8::is_ascii_whitespace) {
             let content_start = lines.content.bytes.len();
-            let row = if all_utf8 || from_utf8(line).is_ok() {
+            let row = if from_utf8(line).is_ok() {
                 Row::read(line, fields, &mut lines.content.bytes)
             } else {
                 Err("not valid UTF-8".to_owned())

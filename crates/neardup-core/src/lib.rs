@@ -1,7 +1,7 @@
 //! The kernels of neardup: slices in, slices or plain values out; no files, environment, clock or Python.
 //!
 //! The path of a page: bytes are decoded ([`decode`]), markup is read ([`html`]), text is split into terms
-//! ([`terms`], [`unicode`], [`image`]) and hashed to tokens ([`hash`], [`rabin`]), all of it composed in [`page`].
+//! ([`terms`], [`urls`], [`unicode`], [`image`]) and hashed to tokens ([`hash`], [`rabin`]), all of it composed in [`page`].
 //! Tokens become shingles ([`shingle`]), min-values, supershingles and band keys ([`minhash`]) and projections
 //! ([`projection`]). The other methods of the taxonomy select chunks ([`chunks`]), count them over the collection
 //! ([`statistics`]), embed the page ([`embeddings`]) or vary min-values ([`one_permutation`], [`lanes`]). Pages that
@@ -71,6 +71,7 @@ pub mod steps;
 pub mod terms;
 pub mod unicode;
 mod unicode_tables;
+pub mod urls;
 pub mod verify;
 mod walk;
 pub mod warc;

@@ -8,7 +8,6 @@
 //! ASCII are read off the masks and go to the sink in two registers, without a copy. Only a run that touches a
 //! character beyond ASCII is decoded character by character.
 
-use memchr::memmem;
 use unicode_normalization::UnicodeNormalization;
 
 #[cfg(target_arch = "x86_64")]
@@ -16,8 +15,8 @@ use crate::ascii::{Avx2, Avx512};
 use crate::ascii::{Classes, Masks, Portable};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{self, Level};
-use crate::format::LONGEST_SCHEME;
 use crate::unicode::{Class, Kind, push_lower};
+use crate::urls::{Schemes, is_www, may_be_www};
 
 /// Takes the terms of a text, in order.
 pub trait Terms {
@@ -198,7 +197,12 @@ impl Splitter {
             }
             let start = rest.trailing_zeros() as usize;
             if beyond >> start & 1 == 1 {
-                return self.run_beyond_ascii(text, at + start, sink);
+                from = self.run_beyond_ascii(text, at + start, sink) - at;
+                // Among letters beyond ASCII it goes on like this; before others it is quicker to begin anew.
+                if from < 64 && beyond >> from & 1 == 1 {
+                    continue;
+                }
+                return at + from;
             }
             let end = start + (!(word >> start)).trailing_zeros() as usize;
             if end >= 64 {
@@ -277,7 +281,7 @@ impl Splitter {
     fn run_beyond_ascii(&mut self, text: &str, start: usize, sink: &mut impl Terms) -> usize {
         let mut end = start;
         let mut run = None;
-        let mut normalise = false;
+        let (mut normalise, mut joined) = (false, false);
         for char in text[start..].chars() {
             let class = Class::of(char);
             let kind = class.kind();
@@ -289,19 +293,24 @@ impl Splitter {
                 _ => break,
             }
             normalise |= class.may_need_normalising();
+            joined |= kind == Kind::Joiner;
             end += char.len_utf8();
         }
         let run_text = &text[start..end];
-        if run == Some(Kind::Unspaced) {
-            self.bigrams(run_text, normalise, sink);
-        } else {
+        if run != Some(Kind::Unspaced) {
             self.normalise_if(run_text, normalise);
             sink.term(&self.term);
+        } else if normalise || joined {
+            self.altered_bigrams(run_text, normalise, sink);
+        } else {
+            bigrams(run_text, sink);
         }
         end
     }
 
-    fn bigrams(&mut self, run: &str, normalise: bool, sink: &mut impl Terms) {
+    /// The bigrams of a run that does not stand in the text as they do: out of normal form, or with joiners, which are
+    /// dropped.
+    fn altered_bigrams(&mut self, run: &str, normalise: bool, sink: &mut impl Terms) {
         let mut characters = std::mem::take(&mut self.characters);
         characters.clear();
         let kept = run.chars().filter(|&char| Class::of(char).kind() != Kind::Joiner);
@@ -343,6 +352,20 @@ impl Splitter {
     }
 }
 
+/// Every two neighbours of a run, or its lone character.
+#[inline(never)]
+fn bigrams(run: &str, sink: &mut impl Terms) {
+    let mut ends = run.char_indices().map(|(at, char)| at + char.len_utf8());
+    let (mut start, mut middle) = (0, ends.next().unwrap_or(0));
+    if middle == run.len() {
+        return sink.term(run);
+    }
+    for end in ends {
+        sink.term(&run[start..end]);
+        (start, middle) = (middle, end);
+    }
+}
+
 /// Whether the characters of a block that lie beyond ASCII are all separators, as dashes and quotes are; `over` is then
 /// how many bytes of the last one stand in the next block.
 #[inline]
@@ -366,78 +389,11 @@ fn words(block: &[u8]) -> (u64, u64) {
     (word(&block[..8]), word(&block[8..16]))
 }
 
-/// Where the URLs of a text begin. `://` is searched for once, ahead of the terms, so that text without URLs
-/// pays one comparison a term.
-struct Schemes<'a> {
-    bytes: &'a [u8],
-    next: usize,
-}
-
-impl<'a> Schemes<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
-        let mut schemes = Schemes { bytes, next: 0 };
-        schemes.advance(0);
-        schemes
-    }
-
-    fn advance(&mut self, from: usize) {
-        let found = memmem::find(&self.bytes[from..], b"://");
-        self.next = found.map_or(usize::MAX, |found| from + found);
-    }
-
-    /// Where the URL ends that begins with the ASCII run `start..end`, if one does.
-    #[inline(always)]
-    fn url(&mut self, text: &str, start: usize, end: usize) -> Option<usize> {
-        if self.next <= end + LONGEST_SCHEME {
-            if self.next < start {
-                self.advance(start);
-            }
-            if self.next <= start + LONGEST_SCHEME && is_scheme(&self.bytes[start..self.next]) {
-                return Some(url_end(text, self.next));
-            }
-        }
-        is_www(self.bytes, start, end).then(|| url_end(text, end))
-    }
-
-    /// Whether no `://` belongs to a run that begins before `end`.
-    #[inline(always)]
-    fn none_before(&self, end: usize) -> bool {
-        self.next > end + LONGEST_SCHEME
-    }
-}
-
-/// Whether one of these runs of three letters, given by the full stops behind them, is a `www`.
-#[inline(never)]
-fn may_be_www(bytes: &[u8], at: usize, mut stops: u64) -> bool {
-    let mut found = false;
-    while stops != 0 {
-        let end = at + stops.trailing_zeros() as usize;
-        found |= is_www(bytes, end - 3, end);
-        stops &= stops - 1;
-    }
-    found
-}
-
-/// Whether a run of ASCII is the `www` of a URL without a scheme.
-#[inline(always)]
-fn is_www(bytes: &[u8], start: usize, end: usize) -> bool {
-    end - start == 3 && bytes.get(end) == Some(&b'.') && bytes[start..end].eq_ignore_ascii_case(b"www")
-}
-
-fn is_scheme(bytes: &[u8]) -> bool {
-    bytes.first().is_some_and(u8::is_ascii_alphabetic)
-        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))
-}
-
-/// White space, a quote or an angle bracket ends a URL.
-fn url_end(text: &str, from: usize) -> usize {
-    let ends = |char: char| char.is_whitespace() || "\"'`<>‘’“”„«»‹›".contains(char);
-    text[from..].find(ends).map_or(text.len(), |length| from + length)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::LONGEST_SCHEME;
+    use crate::urls::{is_scheme, url_end};
     use proptest::prelude::*;
 
     /// The terms, by every way that this machine has.

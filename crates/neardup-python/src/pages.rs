@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, BooleanArray, LargeBinaryArray, StringArray};
 use neardup_core::decode::decode;
-use neardup_core::hash::{TermHash, fold_term, identities, identity};
+use neardup_core::hash::{TermHash, fold_term, identities};
 use neardup_core::html::links::{Wanted, links as html_links, normalised, resolved};
 use neardup_core::making::{Made, Maker};
 use neardup_core::page::{Page, Reader, Reading};
@@ -88,6 +88,9 @@ impl Pages {
     }
 }
 
+/// Pages that get their identities together.
+const NAMED: usize = 16;
+
 /// What reading gives for a batch, one row a page; tokens only if they are held.
 #[derive(Default)]
 struct Facts {
@@ -101,10 +104,14 @@ struct Facts {
 }
 
 impl Facts {
-    /// Takes the identity of the next page.
-    fn name(&mut self, identity: u128) {
-        self.high.push((identity >> 64) as u64);
-        self.low.push(identity as u64);
+    /// Takes the identities of the next pages, which end here in the tokens and begin where the one before ends.
+    fn name(&mut self, first: usize, ends: &[usize]) {
+        let starts = std::iter::once(first).chain(ends.iter().copied());
+        let pages: Vec<&[u64]> = starts.zip(ends).map(|(start, &end)| &self.tokens[start..end]).collect();
+        for identity in identities(&pages) {
+            self.high.push((identity >> 64) as u64);
+            self.low.push(identity as u64);
+        }
     }
 }
 
@@ -115,8 +122,8 @@ fn read_all(pages: &Pages, reading: Reading, held: bool, mut each: impl FnMut(&[
     let room = if held { pages.bytes() / TERM_BYTES } else { 0 };
     let mut read = Facts { offsets: vec![0], tokens: Vec::with_capacity(room), ..Facts::default() };
     let mut count = 0;
-    // Two pages get their identities together.
-    let mut waiting = None;
+    // Some pages get their identities together, while their tokens are still in a near cache.
+    let (mut named, mut waiting) = (0, Vec::with_capacity(NAMED));
     for page in pages.iter() {
         let start = read.tokens.len();
         let facts = reader.tokens(page, reading, &mut read.tokens);
@@ -127,23 +134,17 @@ fn read_all(pages: &Pages, reading: Reading, held: bool, mut each: impl FnMut(&[
         read.sites.append_option(facts.site);
         read.replaced.push(facts.replaced);
         each(tokens);
-        waiting = match waiting {
-            None => Some(start),
-            Some(before) => {
-                let (one, other) = identities(&read.tokens[before..start], tokens);
-                read.name(one);
-                read.name(other);
-                if !held {
-                    read.tokens.clear();
-                }
-                None
+        waiting.push(read.tokens.len());
+        if waiting.len() == NAMED {
+            read.name(named, &waiting);
+            waiting.clear();
+            if !held {
+                read.tokens.clear();
             }
-        };
+            named = read.tokens.len();
+        }
     }
-    if let Some(start) = waiting {
-        let last = identity(&read.tokens[start..]);
-        read.name(last);
-    }
+    read.name(named, &waiting);
     read
 }
 
