@@ -58,18 +58,18 @@ def batch_of(number: int, shape: Any) -> Arrays:
     )
 
 
-def fill(index: Index, pages: int) -> dict[str, Any]:
-    """Adds pages in batches, fingerprinting ahead in another thread; the rate of each tenth."""
+def fill(index: Index, pages: int, first: int = 0) -> dict[str, Any]:
+    """Adds pages in batches from the ``first`` on, fingerprinting ahead in another thread; the rate of each tenth."""
     shape = shape_of(index.about.detector, None)
     batches = pages // BATCH
     rates, found = [], 0
     begun = last = time.perf_counter()
     cpu = time.process_time()
     with ThreadPoolExecutor(1) as ahead:
-        coming = ahead.submit(batch_of, 0, shape)
+        coming = ahead.submit(batch_of, first, shape)
         for number in range(batches):
             arrays = coming.result()
-            coming = ahead.submit(batch_of, number + 1, shape)
+            coming = ahead.submit(batch_of, first + number + 1, shape)
             found += sum(bool(answer) for answer in index.carry_out("add", arrays))
             if (number + 1) % max(1, batches // 10) == 0:
                 now = time.perf_counter()
@@ -159,9 +159,12 @@ def main() -> None:
             sum(getattr(index.stats(), name) for name in ("table_bytes", "journal_bytes")) / told["pages"]
         )
         print(json.dumps(told), file=sys.stderr, flush=True)
+        begun = time.perf_counter()
         index.compact()
+        told["compact_seconds"] = time.perf_counter() - begun
         told |= {f"{name}_at_rest": value for name, value in ask(index).items()}
         told["bytes_a_page_compact"] = index.stats().table_bytes / told["pages"]
+        told["adds_per_second_when_compact"] = fill(index, pages // 10, pages // BATCH)["adds_per_second"]
         widths = shape_of(index.about.detector, None).widths
         # Pieces are slices of the sketch; the identity is a key as well, and ids are held as they are.
         told["key_and_sketch_bytes"] = 8 * sum(widths) + 16

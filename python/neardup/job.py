@@ -363,11 +363,11 @@ def write_outcome(
             partial(write_groups, pages.schema, passing(pages, findings.add_pages), folder / "pages.parquet"),
             partial(write_groups, pairs.schema, passing(pairs, findings.add_pairs), folder / "pairs.parquet"),
         ]
+        tables.append(partial(write_table, outcome.clusters, folder / "clusters.parquet"))
         # Pairs need not wait for pages where it is known who is in which cluster.
         for _ in in_order(tables, lambda table: table(), 1 if outcome.cluster is None else 2):
             pass
         findings.add_records(outcome.pages_at(findings.missing()))
-        write_table(outcome.clusters, folder / "clusters.parquet")
         if store:
             write_store((chunk.load().pages for chunk in source.chunks()), folder / STORE_FILE)
         if outcome.against is not None:

@@ -109,7 +109,7 @@ pub fn all_pairs(
     if pairs.len() > most {
         return Err(TooMany);
     }
-    pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+    pairs.par_sort_unstable_by_key(Pair::order);
     Ok(pairs)
 }
 

@@ -98,7 +98,7 @@ pub fn resolve(rules: &[Rule<'_>], order: &[u32], tuning: Tuning) -> Vec<Resolve
         *sum = sum.saturating_add(bridge::open(bucket.pages, stay));
     });
     for (at, resolved) in resolved.iter_mut().enumerate() {
-        resolved.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+        resolved.pairs.par_sort_unstable_by_key(Pair::order);
         resolved.unscored = by_bucket[at].min(open_in_all(rules[at].joined, resolved, &instead, &components));
     }
     resolved

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::entry::Entry;
+use crate::entry::{self, Entry};
 use crate::hash::mix;
 use crate::joining::{Column, Joining};
 use crate::keys::Keys;
@@ -30,6 +30,14 @@ pub struct Pair {
     pub a: u32,
     pub b: u32,
     pub score: f64,
+}
+
+impl Pair {
+    /// What pairs are sorted by: (a, b), in one number.
+    #[inline(always)]
+    pub fn order(&self) -> u64 {
+        u64::from(self.a) << 32 | u64::from(self.b)
+    }
 }
 
 /// What a join did.
@@ -140,17 +148,17 @@ impl<'a> Buckets<'a> {
         let mut joining = Joining::new(self.keys.pages());
         self.join_columns(verifier, limits, &mut joining);
         let mut joined = joining.joined;
-        joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+        joined.pairs.par_sort_unstable_by_key(Pair::order);
         joined
     }
 
     /// Column after column, and of a long one part after part, all in the same memory: what is given back and taken
     /// anew is held twice for a while.
     fn join_columns(&self, verifier: &impl Screened, limits: Limits, joining: &mut Joining) {
-        let mut entries = Vec::new();
+        let (mut entries, mut spare) = (Vec::new(), Vec::new());
         for number in 0..self.keys.count() {
             for part in Part::all(self.keys.pages(), limits) {
-                self.fill(number, part, &mut entries);
+                self.fill(number, part, &mut entries, &mut spare);
                 let column = Column { buckets: self, number, entries };
                 column.join_within(verifier, limits, joining);
                 entries = column.entries;
@@ -165,7 +173,7 @@ impl<'a> Buckets<'a> {
         joining.left = listed.iter().map(|bucket| (bucket.column, bucket.key)).collect();
         self.join_columns(verifier, Limits::NONE, &mut joining);
         let mut joined = joining.joined;
-        joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+        joined.pairs.par_sort_unstable_by_key(Pair::order);
         joined.in_hot = vec![false; self.keys.pages()];
         for bucket in listed {
             bucket.pages.iter().for_each(|&page| joined.in_hot[page as usize] = true);
@@ -218,7 +226,7 @@ impl<'a> Buckets<'a> {
             joined.pairs.append(&mut found.pairs);
             joined.candidates += found.candidates;
         }
-        joined.pairs.par_sort_unstable_by_key(|pair| (pair.a, pair.b));
+        joined.pairs.par_sort_unstable_by_key(Pair::order);
         joined
     }
 
@@ -264,7 +272,7 @@ impl<'a> Buckets<'a> {
     }
 
     /// Replaces entries by those of a part of a column that share their key with another, sorted by key and page.
-    fn fill(&self, column: usize, part: Part, entries: &mut Vec<Entry>) {
+    fn fill(&self, column: usize, part: Part, entries: &mut Vec<Entry>, spare: &mut Vec<Entry>) {
         entries.clear();
         entries.reserve(self.keys.pages() >> part.bits);
         let keys = self.keys_of(column);
@@ -275,7 +283,7 @@ impl<'a> Buckets<'a> {
                 }
             });
         }
-        entries.par_sort_unstable();
+        entry::sort(entries, spare);
         let mut kept = 0;
         let mut start = 0;
         while start < entries.len() {

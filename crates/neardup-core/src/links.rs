@@ -252,8 +252,8 @@ mod tests {
                 let named = |pair: &Pair| Pair { a: pages[pair.a as usize], b: pages[pair.b as usize], ..*pair };
                 resolved.extend(pairs.iter().map(named));
             }
-            resolved.sort_unstable_by_key(|pair| (pair.a, pair.b));
-            expected.sort_unstable_by_key(|pair| (pair.a, pair.b));
+            resolved.sort_unstable_by_key(Pair::order);
+            expected.sort_unstable_by_key(Pair::order);
             prop_assert_eq!(resolved, expected);
         }
     }

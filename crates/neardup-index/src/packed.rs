@@ -11,12 +11,17 @@
 
 use crate::lookup::KEY_BYTES;
 
-/// First bits of a key that say where it is packed. At a million pages with 18 keys an entry packs 34, at a hundred
-/// million 3,400: few enough to be gone through, enough for what comes before them not to count.
-const PLACE_BITS: usize = 19;
+/// First bits of a key that say where it is packed. At a million pages with 18 keys an entry packs 69, at ten million
+/// 690: few enough to be gone through, enough for what comes before them not to count.
+const PLACE_BITS: usize = 18;
 const REST_BITS: usize = 8 * KEY_BYTES - PLACE_BITS;
 /// Numbers of a list that is packed, at most: each time a key is looked for, those before it are passed.
 pub const FEW: usize = 8;
+
+/// Bits of what stands in front: how many bits a number has, a step, and the count of what follows.
+const NUMBER_BITS: u32 = 6;
+const STEP_BITS: u32 = 5;
+const COUNT_BITS: u32 = 5;
 
 /// Where keys are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,15 +55,18 @@ impl Place {
 }
 
 /// Packs (rest of a key, number): keys ascending, the numbers of one key in the order of its list. In front stand how many
-/// bits a number has, how many of a step are told as they are, and how many entries follow.
+/// bits a number has, how many bits of a step are told as they are, and how many entries follow.
 pub fn pack(entries: &[(u32, u32)]) -> Vec<u8> {
     let number_bits = entries.iter().map(|&(_, number)| 32 - number.leading_zeros()).max().unwrap_or(0);
     // Fewest bits for steps whose lengths fall off evenly: of an average one, its logarithm less a half.
     let average = (1 << REST_BITS) / entries.len().max(1) as u32;
     let step_bits = (average - average / 3).checked_ilog2().unwrap_or(0);
-    let mut out = Writer { bytes: Vec::with_capacity(6 + 6 * entries.len()), held: 0, bits: 0 };
-    out.bytes.extend([number_bits as u8, step_bits as u8]);
-    out.bytes.extend((entries.len() as u32).to_le_bytes());
+    let mut out = Writer { bytes: Vec::with_capacity(8 + 6 * entries.len()), held: 0, bits: 0 };
+    out.put(number_bits, NUMBER_BITS);
+    out.put(step_bits, STEP_BITS);
+    let count_bits = 32 - (entries.len() as u32).leading_zeros();
+    out.put(count_bits, COUNT_BITS);
+    out.put(entries.len() as u32, count_bits);
     // The first key may be 0, and a step to it must not be.
     let mut before = u32::MAX;
     for &(rest, number) in entries {
@@ -112,15 +120,22 @@ pub struct Packed<'a> {
 
 impl<'a> Packed<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
-        let none = Packed { bytes: &[], at: 0, number_bits: 0, step_bits: 0, left: 1, rest: u32::MAX };
-        let Some((&[number_bits, step_bits, a, b, c, d], bytes)) = bytes.split_first_chunk() else {
-            return none;
-        };
-        if number_bits > 32 || usize::from(step_bits) > REST_BITS {
-            return none;
+        let mut packed = Packed { bytes, at: 0, number_bits: 0, step_bits: 0, left: 1, rest: u32::MAX };
+        let (number_bits, step_bits) = (packed.next_bits(NUMBER_BITS), packed.next_bits(STEP_BITS));
+        let count_bits = packed.next_bits(COUNT_BITS);
+        let left = packed.next_bits(count_bits);
+        if number_bits > 32 || step_bits as usize > REST_BITS || packed.at > 8 * bytes.len() {
+            // An entry is left, and there are no bytes for it: it will be said to make no sense.
+            return Packed { bytes: &[], ..packed };
         }
-        let left = u32::from_le_bytes([a, b, c, d]);
-        Packed { bytes, left, number_bits: number_bits.into(), step_bits: step_bits.into(), ..none }
+        Packed { number_bits, step_bits, left, ..packed }
+    }
+
+    #[inline]
+    fn next_bits(&mut self, bits: u32) -> u32 {
+        let value = self.window() & ((1 << bits) - 1);
+        self.at += bits as usize;
+        value as u32
     }
 
     /// The next 57 bits or more; those behind the end are zeros.
@@ -139,8 +154,7 @@ impl<'a> Packed<'a> {
 
     #[inline]
     fn read(&mut self) -> Option<(u32, u32)> {
-        let low = self.window() as u32 & ((1 << self.step_bits) - 1);
-        self.at += self.step_bits as usize;
+        let low = self.next_bits(self.step_bits);
         let mut units = 0;
         loop {
             // Never more than there are in a window; a run that goes on is taken up in the next one.
@@ -152,8 +166,7 @@ impl<'a> Packed<'a> {
             }
         }
         self.at += 1;
-        let number = self.window() & ((1 << self.number_bits) - 1);
-        self.at += self.number_bits as usize;
+        let number = self.next_bits(self.number_bits);
         let step = units.checked_shl(self.step_bits).filter(|step| step >> self.step_bits == units)? | low;
         // From before the first key the step leads to it, and to no other place.
         let rest = if self.rest == u32::MAX { step.checked_sub(1)? } else { self.rest.checked_add(step)? };
@@ -161,7 +174,7 @@ impl<'a> Packed<'a> {
             return None;
         }
         self.rest = rest;
-        Some((rest, number as u32))
+        Some((rest, number))
     }
 
     /// The list of one key, empty if it is not packed here; `Err` if the bytes make no sense.
@@ -202,15 +215,19 @@ mod tests {
     /// What is on disk: if this changes and was meant to, the version of the index (`about.py`) is raised.
     #[test]
     fn keys_are_packed_like_this() {
-        assert_eq!(pack(&[]), [0, 20, 0, 0, 0, 0]);
-        // Twenty bits of the step 1, no units and a zero behind them, a number of one bit.
-        assert_eq!(pack(&[(0, 1)]), [1, 20, 1, 0, 0, 0, 1, 0, 0b10_0000]);
-        // Nineteen bits of the step 6 and two units; the same key again; numbers of three bits.
-        let two = [3, 19, 2, 0, 0, 0, 6, 0, 0b0101_1000, 1, 0, 0b1110_0000];
-        assert_eq!(pack(&[(5 + (2 << 19), 5), (5 + (2 << 19), 7)]), two);
+        // In front six, five and five bits, and as many for the count as the last of them say.
+        assert_eq!(pack(&[]), [0b0100_0000, 0b0000_0101]);
+        let front = |number: u32, step: u32, count: u32| (number | step << 6 | count << 11).to_le_bytes();
+        // Twenty-one bits of the step 1, no units and a zero behind them, a number of one bit.
+        let [a, b, ..] = front(1, 21, 1);
+        assert_eq!(pack(&[(0, 1)]), [a, b, 0b11, 0, 0b1000_0000]);
+        let [a, b, ..] = front(3, 20, 2);
+        // Of the step 2 * 2²⁰ + 6 twenty bits, two units and a zero, three of the number 5; the same key again, with 7.
+        let two = [a, b, 0b0001_1010, 0, 0b1100_0000, 0b0000_1010, 0, 0, 0b0000_1110];
+        assert_eq!(pack(&[(5 + (2 << 20), 5), (5 + (2 << 20), 7)]), two);
         let (place, rest) = Place::of(0xff_ffff_ffff);
-        assert_eq!((place.bytes(), rest), ([7, 0xff, 0xff], 0x1f_ffff));
-        assert_eq!(Place::of(0x01_0203_0405).0.bytes(), [0, 0x08, 0x10]);
+        assert_eq!((place.bytes(), rest), ([3, 0xff, 0xff], 0x3f_ffff));
+        assert_eq!(Place::of(0x01_0203_0405).0.bytes(), [0, 0x04, 0x08]);
     }
 
     #[test]
@@ -223,15 +240,15 @@ mod tests {
                 && Place::of(place.first_key()) == (place, 0)
                 && place.first_key() <= hash
         }));
-        assert_eq!(Place::from_bytes(&[8, 0, 0]), None);
+        assert_eq!(Place::from_bytes(&[4, 0, 0]), None);
         assert_eq!(Place::from_bytes(&[0, 0]), None);
     }
 
     #[test]
     fn a_key_takes_less_than_five_bytes_at_a_million_pages() {
         let entries: Vec<(u32, u32)> =
-            (0..34).map(|at| (at * ((1 << REST_BITS) / 34) + at * at, at * 29_000)).collect();
-        assert!(pack(&entries).len() < 5 * 34, "{}", pack(&entries).len());
+            (0..69).map(|at| (at * ((1 << REST_BITS) / 69) + at * at, at * 14_500)).collect();
+        assert!(pack(&entries).len() < 5 * 69, "{}", pack(&entries).len());
     }
 
     fn lists(rests: u32, numbers: u32) -> impl Strategy<Value = BTreeMap<u32, Vec<u32>>> {
@@ -257,8 +274,8 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_packed_keys_or_are_told(bytes: Vec<u8>, bits in 0u8..34, step in 0u8..24, count in 0u32..9) {
-            let head = [bits, step].into_iter().chain(count.to_le_bytes());
+        fn any_bytes_are_packed_keys_or_are_told(bytes: Vec<u8>, bits in 0u16..34, step in 0u16..24, count in 0u16..4) {
+            let head = (bits | step << 6 | count << 11).to_le_bytes().into_iter();
             for bytes in [head.chain(bytes.clone()).collect::<Vec<u8>>(), bytes] {
                 let entries = Packed::new(&bytes).take(100).collect::<Option<Vec<_>>>();
                 if let Some(entries) = entries {

@@ -112,7 +112,7 @@ pub fn match_rules<'py>(
         let (mut pairs, hot_pairs) = (joined.pairs, resolved.pairs);
         if !hot_pairs.is_empty() {
             pairs.extend(hot_pairs);
-            pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
+            pairs.sort_unstable_by_key(Pair::order);
         }
         let (a, b, score) = columns(py, pairs)?;
         Ok((a, b, score, candidates, accepted, joined.largest_bucket, hot_buckets, resolved.unscored))
