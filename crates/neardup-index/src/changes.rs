@@ -384,3 +384,43 @@ fn sorted<K: Ord, V>(changed: &Map<K, V>) -> Vec<(&K, &V)> {
     entries.sort_unstable_by_key(|(key, _)| *key);
     entries
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{open, page};
+    use std::collections::HashMap;
+
+    /// Two numbers whose ids are looked up in the same place.
+    fn numbers_that_collide() -> (u64, u64) {
+        let mut seen: HashMap<IdKey, u64> = HashMap::new();
+        let same = (0..).find_map(|number: u64| {
+            let other = seen.insert(id_key(number.to_string().as_bytes(), 0), number)?;
+            Some((other, number))
+        });
+        same.expect("there are more numbers than places")
+    }
+
+    #[test]
+    fn ids_that_share_their_place_are_told_apart() {
+        let (a, b) = numbers_that_collide();
+        let id = |number: u64| number.to_string().into_bytes();
+        for (first, second) in [(a, b), (b, a)] {
+            let folder = tempfile::tempdir().unwrap();
+            let index = open(folder.path());
+            let add = |number: u64| index.add_one(page(number, [number, number, 0])).unwrap().replaced;
+            let remove = |number: u64| index.remove(&[&id(number)]).unwrap();
+            assert_eq!([add(first), add(second)], [false, false]);
+            assert_eq!([add(first), add(second)], [true, true]);
+            assert_eq!(remove(first), [true]);
+            // The other is found behind the place that was left.
+            assert_eq!([add(second), add(first)], [true, false]);
+            assert_eq!((remove(second), remove(second)), (vec![true], vec![false]));
+            index.compact(0).unwrap();
+            assert_eq!(index.verify().unwrap().complaints, Vec::<String>::new());
+            assert_eq!([add(first), add(second)], [true, false]);
+            assert_eq!(index.counts().unwrap().pages, 2);
+            assert_eq!(index.verify().unwrap().complaints, Vec::<String>::new());
+        }
+    }
+}

@@ -221,25 +221,7 @@ fn with_arrays<R>(shape: &Shape, some: &[OnePage], work: impl FnOnce(&Pages<'_>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shape::{Evidence, KeySource, Pairs, Rule};
-    use crate::store::{Memory, Sync};
-
-    fn open(folder: &std::path::Path) -> Index {
-        let rule = Rule { keys: KeySource::Columns(0), evidence: Evidence::Columns(0, 1), pairs: Pairs::Any };
-        let shape = Shape { widths: vec![2, 1], sets: 0, rules: vec![rule], most: 100 };
-        Index::open(folder, shape, Sync::Commit, Memory { cache: 1 << 20, buffers: 1 << 20 }).unwrap()
-    }
-
-    fn page(number: u64, words: [u64; 3]) -> OnePage {
-        let id = number.to_string().into_bytes();
-        OnePage {
-            id,
-            identity: Some(u128::from(number + 1) << 64),
-            active: true,
-            words: words.to_vec(),
-            ..Default::default()
-        }
-    }
+    use crate::testing::{open, page};
 
     #[test]
     fn every_thread_gets_the_answer_to_its_own_page() {

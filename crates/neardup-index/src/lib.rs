@@ -18,6 +18,8 @@ mod packed;
 mod records;
 pub mod shape;
 pub mod store;
+#[cfg(test)]
+mod testing;
 pub mod upkeep;
 
 /// What stands for a site in an index: a hash of its name; never 0, which is "no site".

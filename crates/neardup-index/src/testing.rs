@@ -1,0 +1,25 @@
+//! A small index, for tests.
+
+use crate::group::OnePage;
+use crate::index::Index;
+use crate::shape::{Evidence, KeySource, Pairs, Rule, Shape};
+use crate::store::{Memory, Sync};
+
+/// An index of two keys and a word a page.
+pub fn open(folder: &std::path::Path) -> Index {
+    let rule = Rule { keys: KeySource::Columns(0), evidence: Evidence::Columns(0, 1), pairs: Pairs::Any };
+    let shape = Shape { widths: vec![2, 1], sets: 0, rules: vec![rule], most: 100 };
+    Index::open(folder, shape, Sync::Commit, Memory { cache: 1 << 20, buffers: 1 << 20 }).unwrap()
+}
+
+/// A page that is named by its number, like those that share one of its first two words.
+pub fn page(number: u64, words: [u64; 3]) -> OnePage {
+    let id = number.to_string().into_bytes();
+    OnePage {
+        id,
+        identity: Some(u128::from(number + 1) << 64),
+        active: true,
+        words: words.to_vec(),
+        ..Default::default()
+    }
+}
