@@ -12,8 +12,10 @@ import importlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -412,3 +414,22 @@ def test_an_output_folder_is_replaced_only_when_told_and_only_if_ours(texts: Pat
             ok("dedup", texts, "-o", place, "--overwrite")
     assert (foreign / "thesis.txt").read_text() == "mine"
     assert leftovers(tmp_path) == ["out"]
+
+
+def test_what_takes_long_in_the_core_can_be_interrupted() -> None:
+    """The main thread waits where signals reach it, whatever the work does; and errors come through."""
+    from neardup.cli.display import patiently
+
+    ended = threading.Event()
+    timer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        patiently("waiting", ended.wait)
+    ended.set()
+    timer.join()
+    with pytest.raises(InputError, match="no such page"):
+        patiently("failing", lambda: _fail(InputError("no such page")))
+
+
+def _fail(error: Exception) -> None:
+    raise error

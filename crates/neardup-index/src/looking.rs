@@ -89,7 +89,7 @@ impl Index {
 }
 
 /// The lists of the keys of pages, in one sweep over the keys.
-fn tails(view: &View<'_>, keys: &[Vec<Key>]) -> Result<Vec<Vec<Option<Tail>>>> {
+pub(crate) fn tails(view: &View<'_>, keys: &[Vec<Key>]) -> Result<Vec<Vec<Option<Tail>>>> {
     let all: Vec<u64> = keys.iter().flatten().map(|key| key.hash).collect();
     let found = look_up_sorted(&all, |&hash| tail(view, hash))?;
     let mut found = found.into_iter();

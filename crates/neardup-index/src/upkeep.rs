@@ -6,9 +6,10 @@ use fjall::Readable;
 use rayon::prelude::*;
 
 use crate::changes::{Changes, id_key};
-use crate::finding::{each_number, tail};
+use crate::finding::each_number;
 use crate::index::Index;
-use crate::lookup::{CHUNK, KEY_BYTES, Tail, keys};
+use crate::looking::tails;
+use crate::lookup::{CHUNK, KEY_BYTES, Key, Tail, keys};
 use crate::packed::{Packed, Place};
 use crate::records::{PageRecord, SetRecord};
 use crate::store::{Counts, Error, Memory, Result, Tables, View, damaged, number};
@@ -205,16 +206,7 @@ impl Index {
         let mut waiting: Vec<(u32, SetRecord)> = Vec::new();
         let mut sets = 0;
         let look = |waiting: &mut Vec<(u32, SetRecord)>, checked: &mut Checked| -> Result<()> {
-            let missing: Vec<u32> = std::mem::take(waiting)
-                .into_par_iter()
-                .map(|(set, record)| Ok((set, self.is_listed(view, set, &record)?)))
-                .filter_map(|listed: Result<(u32, bool)>| match listed {
-                    Ok((_, true)) => None,
-                    Ok((set, false)) => Some(Ok(set)),
-                    Err(error) => Some(Err(error)),
-                })
-                .collect::<Result<_>>()?;
-            for set in missing {
+            for set in self.not_listed(view, &std::mem::take(waiting))? {
                 checked.complain(format!("identity set {set} is not listed under one of its keys"));
             }
             Ok(())
@@ -237,24 +229,31 @@ impl Index {
         Ok(sets)
     }
 
-    fn is_listed(&self, view: &View<'_>, set: u32, record: &SetRecord) -> Result<bool> {
-        if !record.active {
-            return Ok(true);
-        }
-        for key in keys(self.shape(), &record.row, record.site, false) {
-            let tail = match tail(view, key.hash) {
-                Ok(Some(tail)) => tail,
-                // A list that cannot be read is complained of where lists are.
-                Ok(None) | Err(Error::Damaged(_)) => return Ok(false),
-                Err(error) => return Err(error),
-            };
-            let mut found = tail.length() >= self.shape().most;
-            each_number(view, key.hash, &tail, &mut |listed| found |= listed == set)?;
-            if !found {
-                return Ok(false);
+    /// Those of some sets that are missing under a key of theirs.
+    fn not_listed(&self, view: &View<'_>, sets: &[(u32, SetRecord)]) -> Result<Vec<u32>> {
+        let keys_of = |(_, record): &(u32, SetRecord)| match record.active {
+            true => keys(self.shape(), &record.row, record.site, false),
+            false => Vec::new(),
+        };
+        let keys: Vec<Vec<Key>> = sets.par_iter().map(keys_of).collect();
+        let tails = match tails(view, &keys) {
+            Ok(tails) => tails,
+            // Lists that cannot be read are complained of where lists are.
+            Err(Error::Damaged(_)) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let missing = sets.par_iter().zip(keys.par_iter().zip(&tails)).map(|((set, _), (keys, tails))| {
+            for (key, tail) in keys.iter().zip(tails) {
+                let Some(tail) = tail else { return Ok(Some(*set)) };
+                let mut found = tail.length() >= self.shape().most;
+                each_number(view, key.hash, tail, &mut |listed| found |= listed == *set)?;
+                if !found {
+                    return Ok(Some(*set));
+                }
             }
-        }
-        Ok(true)
+            Ok(None)
+        });
+        Ok(missing.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
     /// Copies the state of this moment into an empty folder, while others read and write.
@@ -270,5 +269,33 @@ impl Index {
             ingestion.finish()?;
         }
         Ok(copy.database.persist(fjall::PersistMode::SyncAll)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{open, page};
+
+    #[test]
+    fn a_set_that_a_key_does_not_list_is_noticed() {
+        for compacted in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let index = open(folder.path());
+            for number in 0..20 {
+                index.add_one(page(number, [number, 100 + number, 0])).unwrap();
+            }
+            if compacted {
+                index.compact(0).unwrap();
+            }
+            let sound = index.verify().unwrap();
+            assert_eq!((sound.keys, sound.complaints.len()), (40, 0));
+            let table = if compacted { &index.tables.packed } else { &index.tables.keys };
+            let first = index.tables.view().snapshot.iter(table).next().unwrap().key().unwrap();
+            table.remove(first).unwrap();
+            let told = index.verify().unwrap().complaints;
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert!(told[0].ends_with("is not listed under one of its keys"), "{told:?}");
+        }
     }
 }

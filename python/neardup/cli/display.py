@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any
+from threading import Thread
+from typing import Any, TypeVar
 
 from neardup.engines.progress import Progress, Silent
+
+Done = TypeVar("Done")
 
 
 def display(quiet: bool) -> Progress:
@@ -15,6 +20,30 @@ def display(quiet: bool) -> Progress:
     if quiet:
         return Silent()
     return Bars() if sys.stderr.isatty() else Lines()
+
+
+def patiently(stage: str, work: Callable[[], Done]) -> Done:
+    """Does what takes long and cannot say how far it is. On a terminal one sees that it goes on, and Ctrl-C ends it.
+
+    >>> patiently("counting", lambda: sum(range(5)))
+    10
+    """
+    progress = display(quiet=not sys.stderr.isatty())
+    done: Future[Done] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+
+    progress.begin(stage)
+    try:
+        # Signals reach Python only where its main thread does not wait for the core.
+        Thread(target=run, name=f"neardup-{stage}", daemon=True).start()
+        return done.result()
+    finally:
+        progress.end()
 
 
 def failing() -> bool:

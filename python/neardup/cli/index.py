@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -177,8 +178,10 @@ def compact(folder: str, **options: Any) -> None:
 
     Worth doing once many pages were added or removed. Stopped half-way, it leaves an index that answers as before.
     """
+    from neardup.cli.display import patiently
+
     with _open(folder, options) as index:
-        index.compact()
+        patiently("compacting", index.compact)
         found = index.stats()
     click.echo(f"{folder}: {found.pages:,} pages in {found.table_bytes:,} bytes of tables")
 
@@ -190,10 +193,11 @@ def verify(folder: str) -> None:
 
     Exits with 1 if something is wrong.
     """
+    from neardup.cli.display import patiently
     from neardup.errors import FormatError
 
     with _open(folder, {}) as index:
-        found = index.verify()
+        found = patiently("checking", index.verify)
     for complaint in found.complaints:
         click.echo(complaint, err=True)
     if not found.sound:
@@ -236,8 +240,10 @@ def expire(folder: str, before: str, **options: Any) -> None:
     \b
       neardup index expire seen --before 2026-01-31
     """
+    from neardup.cli.display import patiently
+
     with _open(folder, options) as index:
-        expired = index.expire(before)
+        expired = patiently("expiring", partial(index.expire, before))
     click.echo(f"pages removed: {expired:,}")
 
 
@@ -249,8 +255,10 @@ def backup(folder: str, out: str) -> None:
 
     While a service has the index, ask the service: `neardup serve --backups`.
     """
+    from neardup.cli.display import patiently
+
     with _open(folder, {}) as index:
-        index.backup(out)
+        patiently("copying", partial(index.backup, out))
         pages = index.stats().pages
     click.echo(f"{out}: {pages:,} pages")
 
