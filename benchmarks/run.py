@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import compileall
 import sys
 import time
 import traceback
@@ -27,7 +28,7 @@ from benchmarks import (
 )
 from benchmarks.corpus import Corpora
 from benchmarks.kernels import count
-from benchmarks.places import Places
+from benchmarks.places import ROOT, Places
 from benchmarks.plan import FULL, PEERS, QUICK, Plan
 from benchmarks.sections import Section, table
 
@@ -71,6 +72,8 @@ def main() -> None:
     places = Places.from_environment(chosen.neardup)
     if not places.neardup.exists():
         raise SystemExit(f"there is no command {places.neardup}; build it first (make bench does)")
+    # Installers write bytecode, as those of the peers did; without it every start would compile our modules anew.
+    compileall.compile_dir(ROOT / "python" / "neardup", quiet=1)
     # Long runs are watched through pipes and log files.
     sys.stdout.reconfigure(line_buffering=True)
     begun = time.monotonic()
