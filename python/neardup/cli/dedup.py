@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import Any
 
@@ -96,6 +97,8 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
     if options["memory"]:
         # Freed memory is to go back at once; allocators look at this when they are loaded, which is below.
         os.environ.setdefault("MIMALLOC_PURGE_DELAY", "0")
+    # All that is imported stays, and a run makes few cycles: the collector would look through it for nothing.
+    gc.set_threshold(200_000)
     from neardup.cli.display import display
     from neardup.engines import Settings
     from neardup.job import dedup
