@@ -353,7 +353,6 @@ impl Splitter {
 }
 
 /// Every two neighbours of a run, or its lone character.
-#[inline(never)]
 fn bigrams(run: &str, sink: &mut impl Terms) {
     let mut ends = run.char_indices().map(|(at, char)| at + char.len_utf8());
     let (mut start, mut middle) = (0, ends.next().unwrap_or(0));
