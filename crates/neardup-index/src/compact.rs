@@ -7,6 +7,7 @@ use fjall::{Keyspace, Readable};
 use crate::changes::Changes;
 use crate::finding::{each_number, tail};
 use crate::index::Index;
+use crate::journal::settle;
 use crate::lookup::{KEY_BYTES, Tail, bytes, chunk_key, keys};
 use crate::packed::{FEW, Packed, Place, pack};
 use crate::records::SetRecord;
@@ -18,8 +19,8 @@ const REWRITTEN: usize = 100_000;
 const ENTRY_BYTES: usize = 64;
 
 impl Index {
-    /// Drops what points to pages that are gone and requests from before a time, packs keys, and merges the tables'
-    /// files. Stopped at any moment, it leaves an index that answers as before, and can be begun anew.
+    /// Drops what points to pages that are gone and requests from before a time, packs keys, merges the tables' files
+    /// and empties the journal. Stopped at any moment, it leaves an index that answers as before, and can be begun anew.
     pub fn compact(&self, requests_before: i64) -> Result<()> {
         let lock = self.alone()?;
         let view = self.tables.view();
@@ -58,10 +59,9 @@ impl Index {
         drop((view, lock));
         self.list_again()?;
         for (_, table) in self.tables.all() {
-            table.rotate_memtable_and_wait()?;
-            table.major_compact()?;
+            settle(table)?;
         }
-        Ok(())
+        self.tables.empty_journal()
     }
 
     /// Packs short lists, and drops from all lists the sets that are gone; returns how many lists are full.

@@ -135,10 +135,10 @@ impl Index {
         self.tables.view().counts()
     }
 
-    /// Bytes of the tables and of the journal.
+    /// Bytes that the tables take on disk, and the journal.
     pub fn disk_space(&self) -> Result<(u64, u64)> {
         let tables = self.tables.all().iter().map(|(_, table)| table.disk_space()).sum();
-        Ok((tables, self.tables.database.journal_disk_space()?))
+        Ok((tables, self.tables.journal_space()?))
     }
 
     /// Everything that was committed is on disk when this returns.

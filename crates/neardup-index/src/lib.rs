@@ -4,13 +4,14 @@
 //! ([`lookup`], [`looking`], [`finding`]); who shares one is judged by the core's verifiers ([`judge`]). Records ([`records`]) live
 //! in an LSM tree ([`store`]); what a batch changes is held back ([`changes`]) and committed at once ([`index`]); single
 //! pages of several threads share a commit ([`group`]). Looking after an index is [`upkeep`]; making room in it,
-//! [`compact`], puts most keys together ([`packed`]).
+//! [`compact`], puts most keys together ([`packed`]) and empties the [`journal`].
 
 mod changes;
 pub mod compact;
 mod finding;
 pub mod group;
 pub mod index;
+mod journal;
 mod judge;
 mod looking;
 mod lookup;

@@ -4,7 +4,7 @@
 //! A commit is atomic over all tables, and readers work on snapshots: they wait for nobody and see whole commits. How
 //! durable a commit is when it returns is the [`Sync`] policy. Blocks and journal entries carry checksums.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -43,7 +43,16 @@ impl From<fjall::Error> for Error {
             fjall::Error::Poisoned => {
                 Error::Store("an earlier write failed; the index must be opened anew".to_owned())
             }
-            other => Error::Damaged(format!("{other:?}")),
+            fjall::Error::Storage(fjall::LsmError::ChecksumMismatch { .. }) => {
+                damaged("a block of a table file does not fit its checksum")
+            }
+            fjall::Error::JournalRecovery(error) => {
+                Error::Damaged(format!("the journal cannot be read: {error:?}"))
+            }
+            fjall::Error::Unrecoverable | fjall::Error::Storage(fjall::LsmError::Unrecoverable) => {
+                damaged("a file that the store needs is missing or cut off")
+            }
+            other => Error::Damaged(format!("the store says {other:?}")),
         }
     }
 }
@@ -122,6 +131,7 @@ pub struct Tables {
     /// Request key → time: what was added already.
     pub requests: Keyspace,
     pub about: Keyspace,
+    pub(crate) folder: PathBuf,
     /// Bytes that all tables together may gather in memory.
     buffers: u64,
 }
@@ -188,6 +198,7 @@ impl Tables {
             packed: database.keyspace("packed", packed)?,
             requests: table("requests")?,
             about: table("about")?,
+            folder: path.to_owned(),
             buffers: memory.buffers,
             database,
         })

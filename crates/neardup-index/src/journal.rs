@@ -1,0 +1,174 @@
+//! The journal, which holds what is not in the tables' files yet: how much of the disk it takes, and how it is emptied.
+//!
+//! fjall seals a journal of more than [`SEALED`] bytes when a table becomes a file, and deletes it when every table has a
+//! file with something newer. Neither happens by itself when an index has been compacted: the last journal may be shorter,
+//! and a table that lost its newest entries looks as if they still had to come. So a journal that is worth it is filled up,
+//! and every table gets a newest entry, which is a removal of nothing.
+
+use std::fs::{Metadata, read_dir};
+
+use fjall::Keyspace;
+
+use crate::store::{Error, Result, Sync, Tables};
+
+/// A journal that is longer is sealed.
+const SEALED: u64 = 64_000_000;
+/// What fills a journal up is written in pieces of so many bytes.
+const PIECE: usize = 4 << 20;
+/// A journal below this, or this share of the tables, is left as it is.
+const WORTH: u64 = 4 << 20;
+const SHARE: u64 = 64;
+/// In the table of the index itself: what fills the journal up. No other table has a key like it.
+const FILLING: &[u8] = b"filling";
+
+impl Tables {
+    /// Bytes that the journal takes on disk. Its last file is made longer than it is yet, without taking room.
+    pub fn journal_space(&self) -> Result<u64> {
+        Ok(self.journals()?.iter().map(|(_, bytes)| bytes).sum())
+    }
+
+    /// The numbers of the journal's files, the oldest first, and the bytes they take.
+    fn journals(&self) -> Result<Vec<(u64, u64)>> {
+        let mut found = Vec::new();
+        for entry in read_dir(&self.folder).map_err(told)? {
+            let entry = entry.map_err(told)?;
+            let name = entry.file_name();
+            let number = name.to_str().and_then(|name| name.strip_suffix(".jnl")?.parse().ok());
+            // One that is deleted meanwhile takes nothing.
+            if let (Some(number), Ok(about)) = (number, entry.metadata()) {
+                found.push((number, allocated(&about)));
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Leaves in the journal next to nothing, where all tables have become files; and what others write meanwhile.
+    pub fn empty_journal(&self) -> Result<()> {
+        let tables: u64 = self.all().iter().map(|(_, table)| table.disk_space()).sum();
+        let last = self.journals()?.last().copied();
+        if let Some((number, bytes)) = last
+            && bytes > WORTH.max(tables / SHARE)
+        {
+            self.fill_journal(number)?;
+        }
+        for (_, table) in self.all() {
+            let mut batch = self.batch(1, Sync::Commit);
+            batch.remove(table, FILLING);
+            batch.commit()?;
+            table.rotate_memtable_and_wait()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what does not matter until there is a journal behind this one.
+    fn fill_journal(&self, number: u64) -> Result<()> {
+        let mut state = 0;
+        let mut written = 0;
+        while written <= SEALED && self.journals()?.last().is_some_and(|&(last, _)| last == number) {
+            // Noise, because what can be compressed is.
+            let piece: Vec<u8> = (0..PIECE / 8).flat_map(|_| noise(&mut state)).collect();
+            let mut batch = self.batch(1, Sync::System);
+            batch.insert(&self.about, FILLING, piece);
+            batch.commit()?;
+            self.about.rotate_memtable_and_wait()?;
+            written += PIECE as u64;
+        }
+        let mut batch = self.batch(1, Sync::Commit);
+        batch.remove(&self.about, FILLING);
+        batch.commit()?;
+        settle(&self.about)
+    }
+}
+
+/// Makes files of what a table holds in memory, and one row of files of all it has.
+pub(crate) fn settle(table: &Keyspace) -> Result<()> {
+    table.rotate_memtable_and_wait()?;
+    Ok(table.major_compact()?)
+}
+
+fn told(error: std::io::Error) -> Error {
+    Error::Store(error.to_string())
+}
+
+fn noise(state: &mut u64) -> [u8; 8] {
+    *state += 1;
+    neardup_core::format::splitmix(0, *state).to_le_bytes()
+}
+
+#[cfg(unix)]
+fn allocated(about: &Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    about.blocks() * 512
+}
+
+#[cfg(not(unix))]
+fn allocated(about: &Metadata) -> u64 {
+    about.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::store::Memory;
+
+    const SMALL: Memory = Memory { cache: 1 << 20, buffers: 1 << 20 };
+
+    /// Mebibytes of noise under keys 0, 1 …, one commit each.
+    fn write(tables: &Tables, table: &Keyspace, count: u8) {
+        let mut state = 0;
+        for key in 0..count {
+            let value: Vec<u8> = (0..1 << 17).flat_map(|_| noise(&mut state)).collect();
+            let mut batch = tables.batch(1, Sync::System);
+            batch.insert(table, [key], value);
+            batch.commit().unwrap();
+        }
+    }
+
+    /// Whether the journal comes to take less than this; files are deleted in the background.
+    fn falls_below(tables: &Tables, bytes: u64) -> bool {
+        let begun = Instant::now();
+        while tables.journal_space().unwrap() >= bytes {
+            if begun.elapsed() > Duration::from_secs(20) {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        true
+    }
+
+    #[test]
+    fn nothing_is_left_of_what_tables_hold_or_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let tables = Tables::open(folder.path(), SMALL).unwrap();
+        write(&tables, &tables.sets, 80);
+        write(&tables, &tables.members, 6);
+        for key in 0..80u8 {
+            tables.sets.remove([key]).unwrap();
+        }
+        for (_, table) in tables.all() {
+            settle(table).unwrap();
+        }
+        assert!(tables.journal_space().unwrap() > 6 << 20);
+        tables.empty_journal().unwrap();
+        assert!(falls_below(&tables, 1 << 20), "{:?}", tables.journals());
+        assert_eq!(tables.about.disk_space() >> 20, 0);
+        drop(tables);
+        let tables = Tables::open(folder.path(), SMALL).unwrap();
+        assert_eq!(tables.members.iter().count(), 6);
+        assert_eq!(tables.sets.iter().count() + tables.about.iter().count(), 0);
+    }
+
+    #[test]
+    fn a_short_journal_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let tables = Tables::open(folder.path(), SMALL).unwrap();
+        write(&tables, &tables.members, 2);
+        settle(&tables.members).unwrap();
+        tables.empty_journal().unwrap();
+        let journals = tables.journals().unwrap();
+        assert!(journals.len() == 1 && journals[0].1 < WORTH, "{journals:?}");
+    }
+}
