@@ -133,9 +133,12 @@ impl Column<'_> {
             self.join_row(row, end, verifier, &mut found);
             found
         });
-        let of_rows = of_rows.reduce(Found::default, Found::and);
         let of_crowds = crowds.par_iter().map(|bucket| self.join_crowd(bucket, 0..bucket.len(), verifier));
-        of_crowds.reduce(Found::default, Found::and).and(of_rows)
+        let (of_rows, of_crowds) = rayon::join(
+            || of_rows.reduce(Found::default, Found::and),
+            || of_crowds.reduce(Found::default, Found::and),
+        );
+        of_crowds.and(of_rows)
     }
 
     /// Some rows of a large bucket.

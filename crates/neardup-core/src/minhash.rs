@@ -13,7 +13,7 @@ use crate::format::{SEED_MINIMA, SEED_SUPERSHINGLE, splitmix};
 use crate::hash::{fold, mix};
 
 /// Functions whose minima are held in registers together.
-const GROUP: usize = 32;
+const GROUP: usize = 48;
 
 /// m hash functions, ready for use.
 #[derive(Clone, Debug)]

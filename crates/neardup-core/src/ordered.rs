@@ -10,6 +10,8 @@
 //!
 //! Cost: one or two places of the table a value; then about one comparison in registers an element.
 
+use std::mem::MaybeUninit;
+
 use crate::cpu::{self, dispatch, variants};
 
 /// A free place of the table; the one value of that kind is counted apart.
@@ -19,12 +21,10 @@ const REACH: usize = 64;
 /// The table of a longer list would not fit the cache.
 const LONGEST: usize = 1 << 17;
 
-/// Makes ordered sets; holds the tables that one list after another uses.
+/// Makes ordered sets; holds the table that one list after another uses.
 #[derive(Debug, Default)]
 pub struct Ordered {
     table: Vec<u64>,
-    /// What stood in the table, without its free places.
-    taken: Vec<u64>,
 }
 
 impl Ordered {
@@ -47,11 +47,11 @@ impl Ordered {
         if !fill(&mut self.table, shift, values) {
             return false;
         }
-        if self.taken.len() < self.table.len() {
-            self.taken.resize(self.table.len(), 0);
-        }
-        let taken = compact(&self.table, &mut self.taken);
-        out.extend_from_slice(&self.taken[..taken]);
+        // Whole blocks are written.
+        out.reserve(values.len() + LANES);
+        let taken = compact(&self.table, out.spare_capacity_mut());
+        // SAFETY: so many were written behind what is there.
+        unsafe { out.set_len(out.len() + taken) };
         if values.contains(&FREE) {
             out.push(FREE);
         }
@@ -128,8 +128,8 @@ pub fn to_set(values: &mut Vec<u64>, ordered: &mut Ordered) {
     *values = set;
 }
 
-/// Writes what stands in the table to the front of `out`, which is no shorter; how many that were.
-fn compact(table: &[u64], out: &mut [u64]) -> usize {
+/// Writes what stands in the table to the front of `out`, which has room for it and a block more; how many that were.
+fn compact(table: &[u64], out: &mut [MaybeUninit<u64>]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if cpu::level() == cpu::Level::Avx512 {
         // SAFETY: `level` has just tested for the instructions.
@@ -138,7 +138,7 @@ fn compact(table: &[u64], out: &mut [u64]) -> usize {
     let mut kept = 0;
     for &value in table {
         // What is free is written over by what follows.
-        out[kept] = value;
+        out[kept].write(value);
         kept += usize::from(value != FREE);
     }
     kept
@@ -147,7 +147,7 @@ fn compact(table: &[u64], out: &mut [u64]) -> usize {
 /// Eight places at a time; how many were taken.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,popcnt")]
-fn compact_avx512(table: &[u64], out: &mut [u64]) -> usize {
+fn compact_avx512(table: &[u64], out: &mut [MaybeUninit<u64>]) -> usize {
     use std::arch::x86_64::*;
     let mut kept = 0;
     for block in table.chunks_exact(LANES) {

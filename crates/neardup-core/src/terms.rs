@@ -44,6 +44,9 @@ impl Terms for Vec<String> {
 /// The longest term, in bytes, that goes to the sink in two registers.
 const SHORT: usize = 16;
 
+/// What is left at the end of a text, or all of a short one, is read from a copy if it is no longer.
+const LAST: usize = 128;
+
 /// In ASCII letters and digits, setting bit 5 is lower-casing.
 const CASE: u64 = 0x2020_2020_2020_2020;
 
@@ -106,8 +109,13 @@ impl Splitter {
             if plain && let Some(run) = unsafe { self.plain_block::<C>(bytes, at, masks, open, sink) } {
                 (at, open) = (at + 64, run);
             } else {
-                at = self.block(text, open.take().unwrap_or(at + from), &mut schemes, sink);
+                let mut start = open.take().unwrap_or(at + from);
                 passed = 0;
+                if bytes.len() - start <= LAST && schemes.none_before(bytes.len()) {
+                    // SAFETY: as the caller says.
+                    start = unsafe { self.last_blocks::<C>(text, start, sink) };
+                }
+                at = if start < bytes.len() { self.block(text, start, &mut schemes, sink) } else { start };
             }
         }
         if let Some(start) = open {
@@ -156,6 +164,36 @@ impl Splitter {
             ends &= ends - 1;
         }
         Some((starts != 0).then(|| at + starts.trailing_zeros() as usize))
+    }
+
+    /// What is left of a text, up to [`LAST`] bytes and without `://`, as far as its blocks are plain: read where there is
+    /// white space behind it. Gives the place that was reached.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `C`.
+    #[inline(always)]
+    unsafe fn last_blocks<C: Classes>(&mut self, text: &str, start: usize, sink: &mut impl Terms) -> usize {
+        let rest = &text[start..];
+        let mut blocks = [b' '; LAST + SHORT];
+        blocks[..rest.len()].copy_from_slice(rest.as_bytes());
+        let (mut at, mut open, mut passed) = (0, None, 0);
+        while at < rest.len() {
+            // SAFETY: as the caller says.
+            let masks = unsafe { C::at(&blocks, at) };
+            let from = std::mem::take(&mut passed);
+            let stop = start + open.unwrap_or(at + from);
+            if masks.beyond != 0 && !only_separators(rest, at, masks.beyond >> from << from, &mut passed) {
+                return stop;
+            }
+            // SAFETY: as the caller says; behind the block there is room for a short term.
+            let run = unsafe { self.plain_block::<C>(&blocks, at, masks, open, sink) };
+            let Some(run) = run else { return stop };
+            (at, open) = (at + 64, run);
+        }
+        if let Some(run) = open {
+            self.ascii(&blocks, run, rest.len(), sink);
+        }
+        text.len()
     }
 
     /// A run of ASCII letters and digits as a term.

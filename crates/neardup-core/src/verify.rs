@@ -95,13 +95,16 @@ pub fn of_either(of_larger: f64) -> f64 {
     of_larger / (2.0 - of_larger)
 }
 
+/// More than rounding makes of the elements in which two sets may differ, and less than any fraction of them.
+const LITTLE: f64 = 1e-3;
+
 impl Jaccard<'_> {
     /// In how many elements two sets of this size together may differ.
     #[inline(always)]
     fn allowed(&self, total: usize) -> usize {
-        // J ≥ t exactly when the sets differ in at most (|A| + |B|)·(1 − t)/(1 + t) elements; half of one more, so
-        // that rounding cannot reject a pair at the threshold: the score itself decides.
-        (total as f64 * (1.0 - self.least) / (1.0 + self.least) + 0.5) as usize
+        // J ≥ t exactly when the sets differ in at most (|A| + |B|)·(1 − t)/(1 + t) elements; a little more, so that
+        // rounding cannot reject a pair at the threshold: the score itself decides.
+        (total as f64 * (1.0 - self.least) / (1.0 + self.least) + LITTLE) as usize
     }
 }
 

@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from importlib.abc import MetaPathFinder
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -125,7 +124,7 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-class _WithoutPandas(MetaPathFinder):
+class _WithoutPandas:
     """Says that pandas is not there.
 
     pyarrow asks pandas, where that is installed, about the values it is given, and importing it for that takes about a

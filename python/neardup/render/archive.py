@@ -21,7 +21,7 @@ from neardup.sources.files import Place
 from neardup.sources.framing import Framed, frame
 from neardup.sources.http import BodyError, decode_body
 from neardup.sources.unpack import Unpacked
-from neardup.sources.warc_library import WarcRecord
+from neardup.sources.warc_library import record_from
 
 #: Bodies of records that cannot be gone back to (a file compressed as a whole) are held, up to so many bytes.
 HELD_BYTES: Final = 256 << 20
@@ -162,7 +162,7 @@ class Archive:
 
 def _read(framed: Framed) -> Answer | None:
     try:
-        record = WarcRecord.from_bytes(framed.header + framed.block)
+        record = record_from(framed.header + framed.block)
         if framed.kind == "resource":
             kind = (record.headers.get_bytes(b"Content-Type") or b"text/html").decode("latin-1")
             return Answer(200, {"content-type": kind}, framed.block)

@@ -16,7 +16,7 @@ import zstandard
 
 from neardup.sources.inflate import InflateError, inflater
 from neardup.sources.unpack import ZSTD_WINDOW
-from neardup.sources.warc_library import BrotliReader
+from neardup.sources.warc_library import brotli_reader
 
 _GZIP: Final = b"\x1f\x8b"
 _CHUNK_SIZE: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\n]*)?\r?\n")
@@ -96,7 +96,7 @@ def _unpack(body: bytes, label: str, limit: int, partial: bool) -> bytes:
             reader = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW).stream_reader(io.BytesIO(body))
             return _bounded(reader.read, label, limit)
         if label == "br":
-            return _bounded(BrotliReader(io.BytesIO(body)).read, label, limit)
+            return _bounded(brotli_reader(body).read, label, limit)
     except (InflateError, zstandard.ZstdError, OSError) as error:
         raise BodyError(f"content encoding {label}: {error}") from None
     raise BodyError(f"unknown content encoding {label!r}")

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,7 +26,10 @@ from neardup.sources.files import Place
 from neardup.sources.framing import Framed, reader
 from neardup.sources.http import BodyError, decode_body
 from neardup.sources.unpack import Unpacked
-from neardup.sources.warc_library import HeaderMap, WarcRecord
+from neardup.sources.warc_library import record_from
+
+if TYPE_CHECKING:
+    from fastwarc.warc import HeaderMap, WarcRecord
 
 #: A body that is longer, or unpacks to more, is skipped.
 BODY_BYTES: Final = 64 << 20
@@ -137,7 +140,7 @@ def read_page(framed: Framed) -> tuple[str | None, str | None, bytes, bool, str 
     (None, None, b'hello', False, 'utf-8', None)
     """
     try:
-        record = WarcRecord.from_bytes(framed.header + framed.block)
+        record = record_from(framed.header + framed.block)
     except (OSError, ValueError) as error:
         raise BodyError(f"a record header that cannot be read: {error}") from None
     headers = record.headers
@@ -157,7 +160,7 @@ def read_page(framed: Framed) -> tuple[str | None, str | None, bytes, bool, str 
 
 def _target(framed: Framed) -> str:
     """The URL of a record whose header was read before."""
-    return _value(WarcRecord.from_bytes(framed.header + framed.block).headers, b"WARC-Target-URI").strip("<> \t")
+    return _value(record_from(framed.header + framed.block).headers, b"WARC-Target-URI").strip("<> \t")
 
 
 def _response(record: WarcRecord, framed: Framed) -> tuple[bytes, bool, str | None]:
