@@ -95,7 +95,7 @@ pub fn of_either(of_larger: f64) -> f64 {
     of_larger / (2.0 - of_larger)
 }
 
-/// More than rounding makes of the elements in which two sets may differ, and less than any fraction of them.
+/// More than rounding adds to the elements in which two sets may differ, and far less than one of them.
 const LITTLE: f64 = 1e-3;
 
 impl Jaccard<'_> {
