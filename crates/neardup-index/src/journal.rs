@@ -112,7 +112,9 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::group::OnePage;
     use crate::store::Memory;
+    use crate::testing::{open, open_with, page};
 
     const SMALL: Memory = Memory { cache: 1 << 20, buffers: 1 << 20 };
 
@@ -140,25 +142,23 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_what_tables_hold_or_held() {
+    fn nothing_is_left_when_an_index_was_compacted() {
         let folder = tempfile::tempdir().unwrap();
-        let tables = Tables::open(folder.path(), SMALL).unwrap();
-        write(&tables, &tables.sets, 80);
-        write(&tables, &tables.members, 6);
-        for key in 0..80u8 {
-            tables.sets.remove([key]).unwrap();
+        let index = open_with(folder.path(), 64 << 20);
+        let mut state = 0;
+        // Ids that are long enough to seal a journal, while keys, which are short, are still in memory.
+        for number in 0..1_400 {
+            let id: Vec<u8> = (0..1 << 13).flat_map(|_| noise(&mut state)).collect();
+            index.add_one(OnePage { id, ..page(number, [number, 10_000 + number, 0]) }).unwrap();
         }
-        for (_, table) in tables.all() {
-            settle(table).unwrap();
-        }
-        assert!(tables.journal_space().unwrap() > 6 << 20);
-        tables.empty_journal().unwrap();
-        assert!(falls_below(&tables, 1 << 20), "{:?}", tables.journals());
-        assert_eq!(tables.about.disk_space() >> 20, 0);
-        drop(tables);
-        let tables = Tables::open(folder.path(), SMALL).unwrap();
-        assert_eq!(tables.members.iter().count(), 6);
-        assert_eq!(tables.sets.iter().count() + tables.about.iter().count(), 0);
+        let journals = index.tables.journals().unwrap();
+        assert!(journals.len() > 1, "{journals:?}");
+        index.compact(0).unwrap();
+        assert!(falls_below(&index.tables, 1 << 20), "{:?}", index.tables.journals());
+        assert_eq!(index.tables.about.disk_space() >> 20, 0);
+        drop(index);
+        let checked = open(folder.path()).verify().unwrap();
+        assert_eq!((checked.pages, checked.keys, checked.complaints.len()), (1_400, 2_800, 0));
     }
 
     #[test]
