@@ -129,10 +129,11 @@ def _fit(data: Whole) -> tuple[float, int, int, float] | None:
     best: tuple[float, int, int, float] | None = None
     for start, exponent in zip(starts.tolist(), exponents.tolist(), strict=True):
         law = hurwitz_zeta(exponent, distinct[start:].astype(np.float64))
-        law /= law[0]
+        whole = law[0]
+        law /= whole
         seen = from_here[start:] / from_here[start]
         # Both as P(X ≥ x), at the values and just behind them, where the steps are.
-        behind = hurwitz_zeta(exponent, distinct[start:] + 1.0) / hurwitz_zeta(exponent, float(distinct[start]))
+        behind = hurwitz_zeta(exponent, distinct[start:] + 1.0) / whole
         distance = max(np.abs(law - seen).max(), np.abs(behind[:-1] - seen[1:]).max(initial=0.0), float(behind[-1]))
         if best is None or distance < best[3]:
             best = exponent, int(distinct[start]), int(from_here[start]), float(distance)
