@@ -174,7 +174,7 @@ def stats(folder: str, as_json: bool) -> None:
 @click.argument("folder", metavar="DIR")
 @opening_options
 def compact(folder: str, **options: Any) -> None:
-    """Make the index in DIR smaller: drop what points to removed pages, pack keys and merge files.
+    """Make the index in DIR smaller: drop what points to removed pages, pack keys, empty the journal.
 
     Worth doing once many pages were added or removed. Stopped half-way, it leaves an index that answers as before.
     """
@@ -183,7 +183,7 @@ def compact(folder: str, **options: Any) -> None:
     with _open(folder, options) as index:
         patiently("compacting", index.compact)
         found = index.stats()
-    click.echo(f"{folder}: {found.pages:,} pages in {found.table_bytes:,} bytes of tables")
+    click.echo(f"{folder}: {found.pages:,} pages in {found.table_bytes + found.journal_bytes:,} bytes")
 
 
 @command.command(short_help="Check an index: checksums, and whether it fits together.")
