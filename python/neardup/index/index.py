@@ -226,7 +226,7 @@ class Index:
             return self._store.expire(moment(before))
 
     def compact(self) -> None:
-        """Gives back the room of what was removed, packs keys, empties the journal. Additions wait, questions do not."""
+        """Gives back room of what was removed, packs keys, empties the journal. Additions wait, questions do not."""
         with self._told():
             self._store.compact(int(time.time()) - _REQUESTS_KEPT)
 
