@@ -8,7 +8,7 @@ that follows. Statistics that were frozen earlier take the place of the pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +22,15 @@ from neardup.engines.fingerprinting import after_all
 from neardup.engines.settings import Settings
 from neardup.engines.workers import in_order
 from neardup.errors import UsageError
-from neardup.fingerprints import BLOCKS, CollectionStatistics, OfContent, StatisticsRound, start_statistics
+from neardup.fingerprints import (
+    BLOCKS,
+    CollectionStatistics,
+    OfContent,
+    OverSets,
+    Statistical,
+    StatisticsRound,
+    start_statistics,
+)
 from neardup.text import Reading
 
 #: A title that more addresses of a site have than this does not name a page.
@@ -37,11 +45,17 @@ def prepare(
     if not waiting:
         return None
     statistics = given or count(collection, detector, settings)
-    for kind in waiting:
-        work = kind.given(statistics).compute
-        batches = collection.stream_batches() if isinstance(kind, OfContent) else collection.token_batches()
-        computed = in_order(batches, work, settings.workers)
-        collection.add_fingerprint(kind, list(computed))
+    made: dict[Statistical, list[Any]] = {}
+    for kind in sorted(waiting, key=lambda kind: isinstance(kind, OverSets)):
+        batches: Iterable[pa.LargeListArray]
+        work: Callable[[pa.LargeListArray], Any]
+        if isinstance(kind, OverSets) and kind.sets in made:
+            batches, work = made[kind.sets], kind.of_sets
+        else:
+            batches = collection.stream_batches() if isinstance(kind, OfContent) else collection.token_batches()
+            work = kind.given(statistics).compute
+        made[kind] = list(in_order(batches, work, settings.workers))
+        collection.add_fingerprint(kind, made[kind])
     return statistics
 
 

@@ -15,6 +15,7 @@ from neardup.fingerprints.base import (
     OfContent,
     OfPages,
     OfTerms,
+    OverSets,
     Statistical,
 )
 from neardup.lazy import lazy
@@ -76,6 +77,7 @@ __all__ = [
     "OfPages",
     "OfTerms",
     "OnePermutation",
+    "OverSets",
     "PackedMinima",
     "PrefixAnchors",
     "Projection",

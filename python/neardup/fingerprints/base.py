@@ -67,6 +67,16 @@ class OfContent:
 
 
 @runtime_checkable
+class OverSets(Protocol):
+    """A fingerprint that is made of sets which are one themselves: where both are wanted, the sets are made once."""
+
+    @property
+    def sets(self) -> Statistical: ...
+
+    def of_sets(self, sets: pa.LargeListArray) -> FixedWidth: ...
+
+
+@runtime_checkable
 class Statistical(Protocol):
     """A fingerprint that needs statistics of the collection; the engine takes a first pass for them."""
 

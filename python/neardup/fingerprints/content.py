@@ -100,6 +100,14 @@ class SiteContentBands(OfContent):
     def counted(self) -> int:
         return 1
 
+    @property
+    def sets(self) -> SiteContentSets:
+        """What they are bands of."""
+        return SiteContentSets(self.content)
+
+    def of_sets(self, sets: pa.LargeListArray) -> FixedWidth:
+        return _keys(sets, self.bands, self.rows)
+
     def given(self, statistics: CollectionStatistics) -> GivenContentBands:
         return GivenContentBands(self.content, self.bands, self.rows, statistics.table(1))
 
