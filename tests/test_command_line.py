@@ -422,11 +422,16 @@ def test_what_takes_long_in_the_core_can_be_interrupted() -> None:
 
     ended = threading.Event()
     timer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        patiently("waiting", ended.wait)
-    ended.set()
-    timer.join()
+    # What a shell starts in the background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            patiently("waiting", ended.wait)
+    finally:
+        ended.set()
+        timer.join()
+        signal.signal(signal.SIGINT, before)
     with pytest.raises(InputError, match="no such page"):
         patiently("failing", lambda: _fail(InputError("no such page")))
 
