@@ -201,7 +201,7 @@ def verify(folder: str) -> None:
     for complaint in found.complaints:
         click.echo(complaint, err=True)
     if not found.sound:
-        raise FormatError("the index is damaged", where=folder, hint="take a backup, or build it anew")
+        raise FormatError("the index is damaged", where=folder, hint="go back to a backup, or build it anew")
     click.echo(f"{folder}: sound; {found.pages:,} pages, {found.identity_sets:,} identity sets, {found.keys:,} keys")
 
 

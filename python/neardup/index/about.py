@@ -92,4 +92,4 @@ def _checksum(said: dict[str, Any]) -> str:
 
 
 def _damaged(place: Path) -> FormatError:
-    return FormatError("the index is damaged", where=str(place), hint="take a backup, or build it anew")
+    return FormatError("the index is damaged", where=str(place), hint="go back to a backup, or build it anew")

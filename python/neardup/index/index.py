@@ -97,7 +97,7 @@ class Index:
         self._rules = self.about.detector.rules()
         tables = self.folder / TABLES
         if not tables.is_dir():
-            raise FormatError("the index has lost its tables", where=str(tables), hint="take a backup")
+            raise FormatError("the index has lost its tables", where=str(tables), hint="go back to a backup")
         with self._told():
             # A quarter is left for what has been gathered and is on its way to the disk while more is gathered.
             self._store = open_store(
@@ -273,7 +273,7 @@ class Index:
             ) from None
         except RuntimeError as error:
             raise FormatError(
-                f"the index is damaged: {error}", where=str(self.folder), hint="take a backup, or build it anew"
+                f"the index is damaged: {error}", where=str(self.folder), hint="go back to a backup, or build it anew"
             ) from None
         except ValueError as error:
             raise UsageError(str(error), where=str(self.folder)) from None
