@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find crates python/neardup -name '*.rs' -o -name '*.toml') Cargo.toml pyproject.toml
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_QUIET := 1
 # Property tests draw the same cases every time, so that a test says something of the change before it; `make fuzz`
 # draws others.
 export PROPTEST_RNG_SEED ?= 2006
@@ -16,14 +17,23 @@ export PROPTEST_RNG_SEED ?= 2006
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-# The libraries and the tools of the test groups; anew when their list changes.
-$(VENV)/.installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python tools/dependencies.py | xargs $(BIN)/python -m pip install --quiet
+# Libraries, anew when their list changes: first what a run needs and the build, then what tests need as well.
+LIBRARIES = $(BIN)/python tools/dependencies.py $(1) | xargs $(BIN)/python -m pip install
+
+$(VENV)/.installed: pyproject.toml tools/dependencies.py | $(BIN)/python
+	@echo "Fetching libraries; a minute or so, the first time."
+	$(BIN)/python -m pip install --upgrade pip
+	$(call LIBRARIES,build)
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/.installed
+	@echo "Fetching what the tests need; a few minutes, the first time."
+	$(call LIBRARIES,build lint test)
 	@touch $@
 
 # The native module, compiled into the source tree; anew when a Rust file changes.
 $(VENV)/.built: $(SOURCES) $(VENV)/.installed
+	@echo "Compiling the native module; a few minutes, the first time."
 	$(BIN)/maturin develop --release --quiet
 	@touch $@
 
@@ -32,11 +42,11 @@ demo: $(VENV)/.built
 
 test: lint types test-rust test-python
 
-test-rust: $(VENV)/.installed
+test-rust: $(VENV)/.tools
 	HTML5LIB_TESTS=$$($(BIN)/python tools/fetch_html5lib_tests.py) cargo test --quiet --workspace --exclude neardup-python
 
 # Tests of Spark mostly wait for it, so they run beside the others.
-test-python: $(VENV)/.built browser
+test-python: $(VENV)/.built $(VENV)/.tools browser
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target tests-of-spark other-tests
 
 tests-of-spark:
@@ -58,30 +68,30 @@ browser:
 
 # The property tests of the core and of Python, FUZZ times with cases not seen before.
 FUZZ ?= 20
-fuzz: $(VENV)/.built
+fuzz: $(VENV)/.built $(VENV)/.tools
 	for round in $$(seq $(FUZZ)); do \
 	  PROPTEST_RNG_SEED=$$(od -An -N7 -tu8 /dev/urandom | tr -d ' ') cargo test --quiet -p neardup-core --lib || exit 1; \
 	done
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q -m hypothesis
 
-lint: $(VENV)/.installed
+lint: $(VENV)/.tools
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	cargo fmt --check
 	cargo clippy --quiet --workspace --all-targets -- --deny warnings
 
-types: $(VENV)/.built
+types: $(VENV)/.built $(VENV)/.tools
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest neardup._native --mypy-config-file pyproject.toml
 
 # The generated reference, and the outputs shown in README and docs, written anew.
-reference: $(VENV)/.built
+reference: $(VENV)/.built $(VENV)/.tools
 	$(BIN)/python tools/reference.py
 	$(BIN)/python tools/transcripts.py README.md $$(find docs -name '*.md' -not -path 'docs/reference/*' | sort)
 
 # The pictures in the documentation, taken anew; needs a Chromium (CHROMIUM names it where it is not on the path).
 .PHONY: screenshots
-screenshots: $(VENV)/.built
+screenshots: $(VENV)/.built $(VENV)/.tools
 	$(BIN)/python tools/screenshots.py
 
 wheel: $(VENV)/.installed

@@ -3,13 +3,13 @@
 
 .PHONY: bench bench-quick bench-kernels
 
-bench: $(VENV)/.built
+bench: $(VENV)/.built $(VENV)/.tools
 	$(BIN)/python -m benchmarks.run
 
-bench-quick: $(VENV)/.built
+bench-quick: $(VENV)/.built $(VENV)/.tools
 	$(BIN)/python -m benchmarks.run --quick
 
 # Fails if a kernel needs over 20 % more instructions than benchmarks/kernels/counts.json says.
 # If that is meant: make bench-kernels KERNELS=--store
-bench-kernels: $(VENV)/.installed
+bench-kernels: $(VENV)/.tools
 	$(BIN)/python -m benchmarks.kernels.count --fail-above 20 $(KERNELS)

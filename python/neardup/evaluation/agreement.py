@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Counts = npt.NDArray[np.float64]
-
 
 def cohen(first: Sequence[str], second: Sequence[str]) -> float | None:
     """Cohen's kappa of two judges over the same pairs; None where chance alone would have them agree on all.

@@ -122,17 +122,6 @@ def clopper_pearson(hits: float, trials: float, confidence: float = CONFIDENCE) 
     return low, high
 
 
-def binomial_share(hits: int, trials: int, confidence: float = CONFIDENCE) -> Share:
-    """A share of independent trials with its exact interval.
-
-    >>> str(binomial_share(8, 10))
-    '80.0 % (44.4–97.5 %)'
-    """
-    if trials == 0:
-        return NOTHING
-    return Share(hits / trials, *clopper_pearson(hits, trials, confidence), trials)
-
-
 @dataclass(frozen=True, slots=True)
 class Stratum:
     """What the sampled pages of one stratum found: of ``base`` things a page, ``hits`` are as asked.

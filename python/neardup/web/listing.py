@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import numpy as np
@@ -22,7 +22,6 @@ from neardup.errors import UsageError
 from neardup.graph.cut import Cut
 from neardup.web.run import OpenRun
 
-Sort = Literal["size", "sites", "kept", "cohesion", "first"]
 SORTS: Final = ("size", "sites", "kept", "cohesion", "first")
 STATES: Final = ("open", "accepted", "rejected", "changed")
 _ORDERS: Final = 8

@@ -146,8 +146,3 @@ class OpenRun:
                 flags |= said.combine_chunks().to_numpy(zero_copy_only=False)
             found.append(np.flatnonzero(flags) + start)
         return np.concatenate(found) if found else np.empty(0, np.int64)
-
-    def pair_rows(self, places: npt.NDArray[Any]) -> list[dict[str, Any]]:
-        """Pairs by their place in the table."""
-        columns = ["row_a", "row_b", "same_site", "score", "b_similarity", "c_similarity", "jaccard", "rule"]
-        return list(self.pairs.take(places, columns).to_pylist())
