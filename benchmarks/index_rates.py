@@ -46,6 +46,11 @@ def report(places: Places, plan: Plan, _corpora: Corpora) -> list[Section]:
                 f"{ours['bytes_a_page']:.0f}, {ours['bytes_a_page_compact']:.0f}",
             ]
         )
+        one, two, eight = ours["unsynced_single_adds_per_second"]
+        section.notes.append(
+            f"`{detector}`, single adds a second by 8 threads: {ours['single_adds_per_second']:,.0f}, each "
+            f"on disk when it returns; with --sync system {eight:,.0f} ({one:,.0f} by one thread, {two:,.0f} by two)."
+        )
         share = ours["single_adds_per_second"] / (8 * ours["syncs_per_second"])
         allowed = 2.5 * ours["key_and_sketch_bytes"] + ours["id_bytes"]
         section.claims += [

@@ -11,6 +11,7 @@
 //!
 //! To wake a thread costs more than to look up a page. So each waits in a seat of its own and is woken once, when its
 //! answer is there or when it is its turn to lead; and who waits for company is woken by the last of those expected.
+//! For the same reason there are no rounds where a commit does not wait for the disk: each thread adds its own page.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -142,9 +143,12 @@ impl Drop for Round<'_> {
 }
 
 impl Index {
-    /// Adds one page and says what was there before it; threads that do so at the same time share a commit.
+    /// Adds one page and says what was there before it; threads that do so at the same time share a sync.
     pub fn add_one(&self, page: OnePage) -> Result<Answer> {
         self.check_one(&page)?;
+        if !self.syncs_commits() {
+            return with_arrays(self.shape(), &[page], |pages| self.add(pages)).and_then(only);
+        }
         let seat = Arc::new(Seat::default());
         let mut queue = locked(&self.group.queue);
         queue.waiting.push((Arc::clone(&seat), page));
@@ -175,8 +179,7 @@ impl Index {
     /// What is there that is like one page.
     pub fn query_one(&self, page: OnePage) -> Result<Answer> {
         self.check_one(&page)?;
-        let mut answers = with_arrays(self.shape(), &[page], |pages| self.query(pages))?;
-        answers.pop().ok_or_else(|| Error::Usage("a page without an answer".to_owned()))
+        with_arrays(self.shape(), &[page], |pages| self.query(pages)).and_then(only)
     }
 
     fn check_one(&self, page: &OnePage) -> Result<()> {
@@ -192,6 +195,11 @@ impl Index {
             Err(_) => some.iter().flat_map(|page| self.add_together(std::slice::from_ref(page))).collect(),
         }
     }
+}
+
+/// The answer to a batch of one page.
+fn only(mut answers: Vec<Answer>) -> Result<Answer> {
+    answers.pop().ok_or_else(|| Error::Usage("a page without an answer".to_owned()))
 }
 
 /// Pages side by side, as batches come.
@@ -221,12 +229,19 @@ fn with_arrays<R>(shape: &Shape, some: &[OnePage], work: impl FnOnce(&Pages<'_>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{open, page};
+    use crate::store::Sync;
+    use crate::testing::{open, open_with, page};
+
+    const POLICIES: [Sync; 3] = [Sync::Commit, Sync::Second, Sync::System];
 
     #[test]
     fn every_thread_gets_the_answer_to_its_own_page() {
+        POLICIES.into_iter().for_each(threads_and_answers);
+    }
+
+    fn threads_and_answers(sync: Sync) {
         let folder = tempfile::tempdir().unwrap();
-        let index = &open(folder.path());
+        let index = &open_with(folder.path(), sync, 1 << 20);
         for number in 0..40 {
             index.add_one(page(number, [number, 1000 + number, 0])).unwrap();
         }
@@ -248,9 +263,13 @@ mod tests {
     }
 
     #[test]
-    fn of_pages_that_meet_in_one_round_just_one_is_the_first() {
+    fn of_pages_that_come_together_just_one_is_the_first() {
+        POLICIES.into_iter().for_each(first_of_many);
+    }
+
+    fn first_of_many(sync: Sync) {
         let folder = tempfile::tempdir().unwrap();
-        let index = &open(folder.path());
+        let index = &open_with(folder.path(), sync, 1 << 20);
         let first = std::sync::atomic::AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for number in 0..16 {

@@ -131,6 +131,11 @@ impl Index {
         &self.shape
     }
 
+    /// Whether a commit waits for the disk.
+    pub(crate) fn syncs_commits(&self) -> bool {
+        self.sync == Sync::Commit
+    }
+
     pub fn counts(&self) -> Result<Counts> {
         self.tables.view().counts()
     }

@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn nothing_is_left_when_an_index_was_compacted() {
         let folder = tempfile::tempdir().unwrap();
-        let index = open_with(folder.path(), 64 << 20);
+        let index = open_with(folder.path(), Sync::Commit, 64 << 20);
         let mut state = 0;
         // Ids that are long enough to seal a journal, while keys, which are short, are still in memory.
         for number in 0..1_400 {

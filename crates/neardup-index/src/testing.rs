@@ -7,14 +7,14 @@ use crate::store::{Memory, Sync};
 
 /// An index of two keys and a word a page.
 pub fn open(folder: &std::path::Path) -> Index {
-    open_with(folder, 1 << 20)
+    open_with(folder, Sync::Commit, 1 << 20)
 }
 
-/// The same, with room for so many bytes that are not in files yet.
-pub fn open_with(folder: &std::path::Path, buffers: u64) -> Index {
+/// The same with another policy, or with room for so many bytes that are not in files yet.
+pub fn open_with(folder: &std::path::Path, sync: Sync, buffers: u64) -> Index {
     let rule = Rule { keys: KeySource::Columns(0), evidence: Evidence::Columns(0, 1), pairs: Pairs::Any };
     let shape = Shape { widths: vec![2, 1], sets: 0, rules: vec![rule], most: 100 };
-    Index::open(folder, shape, Sync::Commit, Memory { cache: 1 << 20, buffers }).unwrap()
+    Index::open(folder, shape, sync, Memory { cache: 1 << 20, buffers }).unwrap()
 }
 
 /// A page that is named by its number, like those that share one of its first two words.
