@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
@@ -121,7 +122,12 @@ def run_page(findings: Findings, report: dict[str, Any], fetch: Fetch) -> HtmlPa
     wanted = {row: records[row] for row in findings.looked_at()}
     shown = sorted({row for one in [*findings.largest, *findings.doubtful] for row in example_rows(one)})
     texts = Texts(wanted, shown, fetch, Reading(**report["settings"]["reading"]))
-    differences = texts.term_difference([(pair["row_a"], pair["row_b"]) for pair in findings.sample])
+    pairs = [(pair["row_a"], pair["row_b"]) for pair in findings.sample]
+    # Term differences are counted by other cores while the examples are told apart, mostly in Python.
+    with ThreadPoolExecutor(1, thread_name_prefix="neardup") as beside:
+        differences = beside.submit(texts.term_difference, pairs)
+        largest = _clusters(findings.largest, records, texts)
+        doubtful = _doubtful(findings, records, texts)
     page = HtmlPage(
         sections.title(report),
         sections.subtitle(report),
@@ -129,9 +135,9 @@ def run_page(findings: Findings, report: dict[str, Any], fetch: Fetch) -> HtmlPa
               "This file loads nothing from anywhere."]),
     )  # fmt: skip
     page.add("found", "What was found", sections.found(report, findings))
-    page.add("largest", "Largest clusters", _without_texts(shown, texts), _clusters(findings.largest, records, texts))
-    page.add("doubtful", "Most doubtful clusters", _doubtful(findings, records, texts))
-    page.add("similarity", "How alike the pairs are", sections.similarity(findings, report, differences))
+    page.add("largest", "Largest clusters", _without_texts(shown, texts), largest)
+    page.add("doubtful", "Most doubtful clusters", doubtful)
+    page.add("similarity", "How alike the pairs are", sections.similarity(findings, report, differences.result()))
     page.add("graph", "Degrees and cluster sizes", sections.graph(findings))
     page.add("sites", "By site", sections.by_site(findings))
     page.add("certificate", "Certificate", sections.certificate(report))
