@@ -163,6 +163,10 @@ def main() -> None:
         told["bytes_a_page"] = disk_bytes(folder) / told["pages"]
         print(json.dumps(told), file=sys.stderr, flush=True)
         begun = time.perf_counter()
+    closed = time.perf_counter()
+    with Index(folder, memory=1 << 30) as index:
+        told |= {"close_seconds": closed - begun, "open_seconds": time.perf_counter() - closed}
+        begun = time.perf_counter()
         index.compact()
         told["compact_seconds"] = time.perf_counter() - begun
         told |= {f"{name}_at_rest": value for name, value in ask(index).items()}

@@ -7,7 +7,6 @@ use fjall::{Keyspace, Readable};
 use crate::changes::Changes;
 use crate::finding::{each_number, tail};
 use crate::index::Index;
-use crate::journal::settle;
 use crate::lookup::{KEY_BYTES, Tail, bytes, chunk_key, keys};
 use crate::packed::{FEW, Packed, Place, pack};
 use crate::records::SetRecord;
@@ -59,7 +58,7 @@ impl Index {
         drop((view, lock));
         self.list_again()?;
         for (_, table) in self.tables.all() {
-            settle(table)?;
+            self.tables.settle(table)?;
         }
         self.tables.empty_journal()
     }

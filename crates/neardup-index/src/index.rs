@@ -151,6 +151,13 @@ impl Index {
         Ok(self.tables.database.persist(fjall::PersistMode::SyncAll)?)
     }
 
+    /// The same, and so that it is soon open again. What cannot become a file now is in the journal.
+    pub fn close(&self) -> Result<()> {
+        self.flush()?;
+        let _ = self.tables.shorten_journal();
+        Ok(())
+    }
+
     pub(crate) fn writing<R>(&self, work: impl FnOnce(&View<'_>) -> Result<R>) -> Result<R> {
         let _lock = self.alone()?;
         work(&self.tables.view())

@@ -1,4 +1,5 @@
-//! The journal, which holds what is not in the tables' files yet: how much of the disk it takes, and how it is emptied.
+//! The journal, which holds what is not in the tables' files yet: how much of the disk it takes, and how it is emptied,
+//! when an index is compacted, or closed after much was added.
 //!
 //! fjall seals a journal of more than [`SEALED`] bytes when a table becomes a file, and deletes it when every table has a
 //! file with something newer. Neither happens by itself when an index has been compacted: the last journal may be shorter,
@@ -8,6 +9,7 @@
 use std::fs::{Metadata, read_dir};
 
 use fjall::Keyspace;
+use rayon::prelude::*;
 
 use crate::store::{Error, Result, Sync, Tables};
 
@@ -15,9 +17,9 @@ use crate::store::{Error, Result, Sync, Tables};
 const SEALED: u64 = 64_000_000;
 /// What fills a journal up is written in pieces of so many bytes.
 const PIECE: usize = 4 << 20;
-/// A journal below this, or this share of the tables, is left as it is.
+/// A journal below this is left as it is when an index is compacted, and one below that when it is closed.
 const WORTH: u64 = 4 << 20;
-const SHARE: u64 = 64;
+const LONG: u64 = 16 << 20;
 /// In the table of the index itself: what fills the journal up. No other table has a key like it.
 const FILLING: &[u8] = b"filling";
 
@@ -43,12 +45,21 @@ impl Tables {
         Ok(found)
     }
 
+    /// Empties a long journal: when the index is opened it would be read entry by entry, which takes longer than to
+    /// write files.
+    pub fn shorten_journal(&self) -> Result<()> {
+        if self.journal_space()? < LONG {
+            return Ok(());
+        }
+        self.all().into_par_iter().try_for_each(|(_, table)| self.file(table))?;
+        self.empty_journal()
+    }
+
     /// Leaves in the journal next to nothing, where all tables have become files; and what others write meanwhile.
     pub fn empty_journal(&self) -> Result<()> {
-        let tables: u64 = self.all().iter().map(|(_, table)| table.disk_space()).sum();
         let last = self.journals()?.last().copied();
         if let Some((number, bytes)) = last
-            && bytes > WORTH.max(tables / SHARE)
+            && bytes > WORTH
         {
             self.fill_journal(number)?;
         }
@@ -56,7 +67,7 @@ impl Tables {
             let mut batch = self.batch(1, Sync::Commit);
             batch.remove(table, FILLING);
             batch.commit()?;
-            table.rotate_memtable_and_wait()?;
+            self.file(table)?;
         }
         Ok(())
     }
@@ -71,20 +82,20 @@ impl Tables {
             let mut batch = self.batch(1, Sync::System);
             batch.insert(&self.about, FILLING, piece);
             batch.commit()?;
-            self.about.rotate_memtable_and_wait()?;
+            self.file(&self.about)?;
             written += PIECE as u64;
         }
         let mut batch = self.batch(1, Sync::Commit);
         batch.remove(&self.about, FILLING);
         batch.commit()?;
-        settle(&self.about)
+        self.settle(&self.about)
     }
-}
 
-/// Makes files of what a table holds in memory, and one row of files of all it has.
-pub(crate) fn settle(table: &Keyspace) -> Result<()> {
-    table.rotate_memtable_and_wait()?;
-    Ok(table.major_compact()?)
+    /// Makes files of what a table holds in memory, and one row of files of all it has.
+    pub(crate) fn settle(&self, table: &Keyspace) -> Result<()> {
+        self.file(table)?;
+        Ok(table.major_compact()?)
+    }
 }
 
 fn told(error: std::io::Error) -> Error {
@@ -162,11 +173,47 @@ mod tests {
     }
 
     #[test]
+    fn an_index_that_is_closed_has_little_to_read_when_it_is_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = open_with(folder.path(), Sync::Commit, 64 << 20);
+        let mut state = 0;
+        let mut add = |number: u64| {
+            let id: Vec<u8> = (0..1 << 13).flat_map(|_| noise(&mut state)).collect();
+            index.add_one(OnePage { id, ..page(number, [number, 10_000 + number, 0]) }).unwrap();
+        };
+        (0..100).for_each(&mut add);
+        index.close().unwrap();
+        let short = index.tables.journal_space().unwrap();
+        assert!(short > 100 << 16, "{short}");
+        (100..400).for_each(&mut add);
+        index.close().unwrap();
+        assert!(falls_below(&index.tables, 1 << 20), "{:?}", index.tables.journals());
+        add(400);
+        drop(index);
+        let checked = open(folder.path()).verify().unwrap();
+        assert_eq!((checked.pages, checked.keys, checked.complaints.len()), (401, 802, 0));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let tables = Tables::open(folder.path(), SMALL).unwrap();
+        write(&tables, &tables.members, 2);
+        for keyspace in read_dir(folder.path().join("keyspaces")).unwrap() {
+            std::fs::remove_dir_all(keyspace.unwrap().path().join("tables")).unwrap();
+        }
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || tell.send(tables.file(&tables.members)));
+        let found = told.recv_timeout(Duration::from_secs(20)).expect("it returns");
+        assert!(matches!(found, Err(Error::Store(_))), "{found:?}");
+    }
+
+    #[test]
     fn a_short_journal_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let tables = Tables::open(folder.path(), SMALL).unwrap();
         write(&tables, &tables.members, 2);
-        settle(&tables.members).unwrap();
+        tables.settle(&tables.members).unwrap();
         tables.empty_journal().unwrap();
         let journals = tables.journals().unwrap();
         assert!(journals.len() == 1 && journals[0].1 < WORTH, "{journals:?}");

@@ -222,7 +222,19 @@ impl Tables {
     /// The same for one who writes faster than files are made: what waits to become a file takes memory too.
     pub fn ease_and_wait(&self) -> Result<()> {
         if let Some(table) = self.fullest() {
-            table.rotate_memtable_and_wait()?;
+            self.file(table)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a file of what a table has gathered, and waits for it. (fjall's own way to wait has no end if the file cannot
+    /// be written.)
+    pub(crate) fn file(&self, table: &Keyspace) -> Result<()> {
+        table.rotate_memtable()?;
+        while table.tree.sealed_memtable_count() > 0 {
+            // Refused if something could not be written in the background.
+            self.database.persist(PersistMode::Buffer)?;
+            std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())
     }

@@ -295,7 +295,7 @@ impl IndexStore {
         match taken {
             None => Ok(()),
             Some(index) => detached(py, move || {
-                let done = index.flush();
+                let done = index.close();
                 drop(index);
                 done
             })

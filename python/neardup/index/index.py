@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -36,6 +37,8 @@ MOST: Final = 4096
 MEMORY: Final = 256 << 20
 #: Single pages that are committed together, at most.
 _TOGETHER: Final = 256
+#: Bytes on a disk that may be too few to write a table's file.
+_LITTLE_ROOM: Final = 256 << 20
 #: How long it is remembered that a request was carried out, in seconds.
 _REQUESTS_KEPT: Final = 7 * 86_400
 
@@ -278,7 +281,9 @@ class Index:
         except ValueError as error:
             raise UsageError(str(error), where=str(self.folder)) from None
         except OSError as error:
-            raise OutputError(f"the index cannot be read or written: {error}", where=str(self.folder)) from None
+            raise OutputError(
+                f"the index cannot be read or written: {error}", where=str(self.folder), hint=_room(self.folder)
+            ) from None
 
     def __enter__(self) -> Self:
         return self
@@ -287,6 +292,12 @@ class Index:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _room(folder: Path) -> str | None:
+    """What to do if the disk is full; a write that fails in the background does not say why."""
+    free = shutil.disk_usage(folder).free
+    return f"make room, the disk has {free / 1e6:,.0f} MB left" if free < _LITTLE_ROOM else None
 
 
 def _named(page: Page, id: str | None, url: str | None, date: str | None) -> Page:
