@@ -82,6 +82,7 @@ lint: $(VENV)/.tools
 
 types: $(VENV)/.built $(VENV)/.tools
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tools/mypy.ini
 	$(BIN)/python -m mypy.stubtest neardup._native --mypy-config-file pyproject.toml
 
 # The generated reference, and the outputs shown in README and docs, written anew.

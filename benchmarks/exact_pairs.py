@@ -17,7 +17,9 @@ _CANDIDATES = 20_000
 
 def distinct_sets(offsets, values):
     """Each different set once, and for every page the number of its set."""
-    seen, numbers, firsts = {}, [], []
+    seen: dict[bytes, int] = {}
+    numbers: list[int] = []
+    firsts: list[int] = []
     for page in range(len(offsets) - 1):
         key = np.sort(values[offsets[page] : offsets[page + 1]]).tobytes()
         if key not in seen:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow.compute as pc
 
-from neardup import parse
+from neardup.detectors import MinHash
 from neardup.fingerprints import Bands, Projection, ShingleSet, Supershingles
 from neardup.sources import Fields, open_inputs
 from neardup.text import read
@@ -119,7 +119,7 @@ def main() -> None:
     bytes_a_token = size / sum(len(batch.values) for batch in tokens)
     sorting = sort_rate(rounds) * bytes_a_token / 1e6
     multiplications = machine["multiply"] * bytes_a_token
-    plan = parse("minhash(k=5,threshold=0.8)").plan
+    plan = MinHash(k=5, threshold=0.8).plan
     bands = Bands(k=5, bands=plan.bands, rows=plan.rows)
     for name, fingerprint, limit_name, limit_rate in (
         ("tokens → shingle sets", ShingleSet(k=5), "NumPy sorting as many", sorting),

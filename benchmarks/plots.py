@@ -48,7 +48,7 @@ def sides(section: dict, path: Path) -> None:
     rates = {name: values for name, values in rates.items() if values}
     figure, axes = plt.subplots(figsize=(6, 0.6 + 0.45 * len(rates)))
     medians = {name: sorted(values)[len(values) // 2] for name, values in rates.items()}
-    names = sorted(medians, key=medians.get)
+    names = sorted(medians, key=medians.__getitem__)
     axes.barh(names, [medians[name] for name in names], color=["C0" if name == "ours" else "0.7" for name in names])
     for place, name in enumerate(names):
         axes.plot(rates[name], [place] * len(rates[name]), "k|")

@@ -51,7 +51,7 @@ def exact(places: Places, file: Path, ours: bool) -> Exact:
         python = venvs.require(places, "tools")
         print(f"  the exact answer, on {kind.replace('-', ' ')}", flush=True)
         if ours:
-            command = [sys.executable, BENCHMARKS / "ours_sets.py", file, sets, str(SHINGLE_WORDS)]
+            command: list[str | Path] = [sys.executable, BENCHMARKS / "ours_sets.py", file, sets, str(SHINGLE_WORDS)]
         else:
             command = [python, BENCHMARKS / "peers" / "word_sets.py", file, sets]
         subprocess.run(command, check=True)

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 from functools import partial
+from pathlib import Path
 
 from benchmarks.corpus import Corpora
 from benchmarks.places import Places
@@ -34,7 +35,7 @@ def report(places: Places, plan: Plan, _: Corpora) -> list[Section]:
 
     def run(browser: str) -> Run:
         log = places.log(f"render-{browser}")
-        command = [
+        command: list[str | Path] = [
             places.neardup, "render", folder / "pages.jsonl.gz", "--archive", folder / "web.warc.gz", "--json",
             "--browser", browser, "--out", places.answer(f"rendered-{browser}.jsonl"),
         ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import io
 import sys
 import time
 import traceback
@@ -75,7 +76,8 @@ def main() -> None:
     # Installers write bytecode, as those of the peers did; without it every start would compile our modules anew.
     compileall.compile_dir(ROOT / "python" / "neardup", quiet=1)
     # Long runs are watched through pipes and log files.
-    sys.stdout.reconfigure(line_buffering=True)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     begun = time.monotonic()
     about = record.machine()
     if places.data is None:

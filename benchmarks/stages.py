@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 from benchmarks.corpus import Corpora
 from benchmarks.places import BENCHMARKS, ROOT, Places
@@ -22,7 +23,14 @@ def report(places: Places, plan: Plan, corpora: Corpora) -> list[Section]:
     cargo = ["cargo", "build", "--quiet", "--release", "-p", "neardup-core", "--example", "limits"]
     subprocess.run(cargo, check=True, cwd=ROOT)
     limits = ROOT / "target" / "release" / "examples" / "limits"
-    arguments = [corpora.small, corpora.html, corpora.warc, str(plan.html_bytes), str(plan.rounds), limits]
+    arguments: list[str | Path] = [
+        corpora.small,
+        corpora.html,
+        corpora.warc,
+        str(plan.html_bytes),
+        str(plan.rounds),
+        limits,
+    ]
     done = subprocess.run([sys.executable, script, *arguments], check=True, capture_output=True, text=True)
     stages = json.loads(done.stdout)
     for one in stages:

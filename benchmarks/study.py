@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from functools import partial
+from pathlib import Path
 
 from benchmarks.corpus import Corpora
 from benchmarks.places import BENCHMARKS, Places
@@ -25,7 +26,7 @@ def report(places: Places, plan: Plan, _: Corpora) -> list[Section]:
     }
     if places.data is not None:
         files = sorted((places.data / "debian_docs_en").glob("*.jsonl.zst"))
-        command = [places.neardup, "study", *files, "--out", out, "--overwrite", "--quiet"]
+        command: list[str | Path] = [places.neardup, "study", *files, "--out", out, "--overwrite", "--quiet"]
         runs["study"] = partial(measure, command, places.log("study"))
     summaries = alternate(runs, plan.rounds)
     for name, summary in summaries.items():

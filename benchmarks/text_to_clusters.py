@@ -58,7 +58,7 @@ def _compare(places: Places, plan: Plan, file: Path, asked: float, *, judged: bo
             continue
         script = BENCHMARKS / "peers" / f"run_{name.replace('-', '_')}.py"
         what = "pairs" if checked else "clusters"
-        command = [environment.python, script, file, places.answer(name), what]
+        command: list[str | Path] = [environment.python, script, file, places.answer(name), what]
         (slow if name in _SLOW else sides)[name] = partial(measure, command, places.log(name), limit_seconds=1800)
     summaries = alternate(sides, plan.rounds) | alternate(slow, 1)
     judgements = _judge(places, file, summaries) if checked else {}

@@ -111,7 +111,7 @@ def alternate(
     """
     runs: dict[str, list[Run]] = {name: [] for name in sides}
     for number in range(rounds):
-        for name in list(sides) if number % 2 == 0 else list(reversed(sides)):
+        for name in list(sides)[:: 1 if number % 2 == 0 else -1]:
             if not any(run.trouble for run in runs[name]):
                 runs[name].append(sides[name]())
                 said = runs[name][-1]

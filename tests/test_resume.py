@@ -198,7 +198,7 @@ def test_a_folder_that_is_no_scratch_folder_is_left_alone(crawl: Path, tmp_path:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("detector", ["minhash", "site-aware"])
+@pytest.mark.parametrize("detector", ["minhash", "site-aware", "template-aware"])
 @pytest.mark.parametrize("keep", ["first", "most-linked"])
 def test_parts_that_went_to_disk_give_the_same_bytes(
     crawl: Path, tmp_path: Path, detector: str, keep: str, monkeypatch: pytest.MonkeyPatch
@@ -207,14 +207,18 @@ def test_parts_that_went_to_disk_give_the_same_bytes(
 
     monkeypatch.setattr(neardup.sources.jsonl, "BATCH_BYTES", 1 << 16)
     committed = []
-    commit = Scratch.commit
+    commit, put_lists = Scratch.commit, Scratch.put_lists
     monkeypatch.setattr(Scratch, "commit", lambda self, parts: (commit(self, parts), committed.append(len(parts)))[0])
+    later = []
+    monkeypatch.setattr(Scratch, "put_lists", lambda self, *given: (later.append(given), put_lists(self, *given))[1])
     roomy = Settings(keep=keep, commit_every=1e9)  # type: ignore[arg-type]
     dedup(crawl, tmp_path / "held", detector=detector, settings=roomy)
     assert committed == []
     # An eighth of a megabyte may be held at a time.
     dedup(crawl, tmp_path / "spilled", detector=detector, settings=replace(roomy, memory=1 << 18))
     assert len(committed) > 2
+    # Sets that had to wait for what is counted of the collection went to disk as well.
+    assert len(later) == (len(committed) if detector == "template-aware" else 0)
     assert result_bytes(tmp_path / "held") == result_bytes(tmp_path / "spilled")
 
 

@@ -103,7 +103,7 @@ def test_hot_keys_change_neither_what_stays_nor_the_clusters(spec: str, web_page
 
 
 @pytest.mark.parametrize(
-    "spec", ["winnowing", "spex(n=4)", "i-match", "weighted-minhash(weights=tf-idf)", "prefix-anchor"]
+    "spec", ["winnowing", "spex(n=4)", "i-match", "weighted-minhash(weights=tf-idf)", "prefix-anchor", "template-aware"]
 )
 def test_parts_on_disk_and_a_resumed_run_give_the_same(
     spec: str, tmp_path: Path, small_web: Web, monkeypatch: pytest.MonkeyPatch

@@ -277,14 +277,14 @@ def henzinger(laboratory: Laboratory, told: dict[str, Any], name: str) -> list[s
     ]
     threshold = told["combined threshold"]
     if threshold:
-        columns = ("pairs of", "pairs", "correct", "incorrect", "undecided", "R")
+        told_of = ("pairs of", "pairs", "correct", "incorrect", "undecided", "R")
         strict = threshold["B-similarity ≥ 3 on the same pairs"]
         parts += [
             f"Tables 11 and 12: on {threshold['chosen on']:,} of Alg. B's pairs the largest C-similarity that still "
             f"returns 80 % of the correct ones is **{threshold['threshold']}**; around it, and on the other "
             f"{threshold['tested on']:,} pairs:",
             table(("threshold", "pairs", "precision", "R"), (row.values() for row in threshold["near the threshold"])),
-            table(columns, ([row[column] for column in columns] for row in threshold["tested"])),
+            table(told_of, ([row[column] for column in told_of] for row in threshold["tested"])),
             f"Alg. B with B-similarity of at least 3, on the same pairs: {strict['pairs']:,} returned, precision "
             f"{cell(strict['correct'])}.",
             laboratory.plot(name, "threshold", "precision and R by threshold"),
@@ -343,7 +343,7 @@ def runs(laboratory: Laboratory) -> list[str]:
     head = ("detector", "", "removed without partner", "kept that repeat", "precision", "recall", "theory", "time")
     parts.append(table(head, rows))
     ranges = list(told["broder"]["certificate"]["pairs"]["recall"]["by_similarity"])
-    rows = []
+    by_similarity: list[tuple[str, ...]] = []
     for name, one in told.items():
         by_range = one["certificate"]["pairs"]["recall"]["by_similarity"]
         cells = [
@@ -352,8 +352,8 @@ def runs(laboratory: Laboratory) -> list[str]:
             else f"{by_range[key]['estimate']:.3f} [{cell(by_range[key]['theory'])}]"
             for key in ranges
         ]
-        rows.append((name, *cells))
-    parts += ["Recall by similarity, in brackets what theory predicts:", table(("detector", *ranges), rows)]
+        by_similarity.append((name, *cells))
+    parts += ["Recall by similarity, in brackets what theory predicts:", table(("detector", *ranges), by_similarity)]
     return [*parts, texts.CERTIFICATES_FOUND]
 
 

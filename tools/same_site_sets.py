@@ -176,7 +176,7 @@ def generated(out: Path) -> tuple[Pairs, Pairs]:
     """Pages of Henzinger's three databases, all of them about something else; and the cross-site copies of a generated
     web, all of them the same."""
     pages: Rows = []
-    found = []
+    found: list[tuple[str, str, bool, str, str, float]] = []
     for case in CASES:
         made = directory(case, 60)
         pages += made

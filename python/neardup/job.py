@@ -364,8 +364,9 @@ def write_outcome(
             partial(write_groups, pairs.schema, passing(pairs, findings.add_pairs), folder / "pairs.parquet"),
         ]
         tables.append(partial(write_table, outcome.clusters, folder / "clusters.parquet"))
-        # Pairs need not wait for pages where it is known who is in which cluster.
-        for _ in in_order(tables, lambda table: table(), 1 if outcome.cluster is None else 2):
+        # Pairs need not wait for pages where it is known who is in which cluster; unless memory is short.
+        beside = outcome.cluster is not None and not outcome.report["settings"]["memory"]
+        for _ in in_order(tables, lambda table: table(), 2 if beside else 1):
             pass
         findings.add_records(outcome.pages_at(findings.missing()))
         if store:

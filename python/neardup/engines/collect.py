@@ -8,10 +8,9 @@ on takes those chunks off the source without loading them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,9 @@ from neardup.engines import fingerprinting
 from neardup.engines.links import count_links, page_links
 from neardup.engines.parts import KEPT, LIST, STREAMS, TOKENS, Part, Tally, fixed_width_rows, numbers
 from neardup.engines.progress import Progress
-from neardup.engines.scratch import Scratch
+from neardup.engines.scratch import InFile, Scratch
 from neardup.engines.settings import Settings
-from neardup.engines.store import PartStore
+from neardup.engines.store import Lists, PartStore
 from neardup.engines.workers import in_order
 from neardup.errors import InputError
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
@@ -38,8 +37,12 @@ from neardup.sources import Chunk, Loaded, Source
 class Sets:
     """Ordered sets of all pages, and their parities, in batches; the sets in memory, or in files with their sizes."""
 
-    sets: list[pa.LargeListArray] | list[tuple[Path, npt.NDArray[np.int64]]]
+    sets: Lists
     parities: list[pa.LargeListArray]
+
+    def loaded(self) -> Iterator[pa.LargeListArray]:
+        """The sets, a batch at a time."""
+        return map(_loaded, self.sets)
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,8 @@ class Collection:
     kinds: tuple[Fingerprint | ChunkSets, ...]
     count: int
     tally: Tally
-    #: Fingerprints of all pages that had to wait for statistics of the collection, in batches.
-    _given: dict[AnyFingerprint, list[Any]] = field(default_factory=dict, repr=False)
+    #: Fingerprints of all pages that had to wait for statistics of the collection: rows of numbers in batches, or sets.
+    _given: dict[AnyFingerprint, list[FixedWidth] | Sets] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> pa.ChunkedArray:
         """One of ``KEPT``, or ``title``, ``site`` or ``tokens`` (how many), of all pages."""
@@ -95,19 +98,32 @@ class Collection:
 
     def fingerprint(self, kind: AnyFingerprint, rows: npt.NDArray[np.uint32]) -> FixedWidth:
         """A fingerprint of some pages, given by their rows in ascending order."""
-        if kind in self._given:
-            given: FixedWidth = np.concatenate(self._given[kind])[rows]
-            return given
+        given = self._given.get(kind)
+        if isinstance(given, list):
+            chosen: FixedWidth = np.concatenate(given)[rows]
+            return chosen
         return fixed_width_rows(self.store.columns([f"fingerprint_{self._place(kind)}"]), rows)
 
-    def add_fingerprint(self, kind: AnyFingerprint, batches: list[FixedWidth] | list[pa.LargeListArray]) -> None:
-        """Takes a fingerprint of all pages that could not be computed as they were read."""
-        self._given[kind] = batches
+    def add_fingerprint(self, kind: AnyFingerprint, batches: Iterable[FixedWidth | pa.LargeListArray]) -> None:
+        """Takes a fingerprint of all pages that could not be computed as they were read, in batches as ``list_batches``
+        gives them. Sets go to files if the pages did."""
+        name = f"{LIST}given{len(self._given)}"
+        rows: list[FixedWidth] = []
+        sets: list[Any] = []
+        parities: list[pa.LargeListArray] = []
+        for batch in batches:
+            if isinstance(batch, np.ndarray):
+                rows.append(batch)
+            else:
+                parities.append(_native.parities(batch))
+                sets.append(self.store.put(name, len(sets), batch))
+        self._given[kind] = Sets(sets, parities) if sets else rows
 
     def fingerprint_bytes(self, kind: AnyFingerprint) -> int:
         """How much a fingerprint of all pages takes."""
-        if kind in self._given:
-            return sum(batch.nbytes for batch in self._given[kind])
+        given = self._given.get(kind)
+        if given is not None:
+            return sum(batch.nbytes for batch in (given.loaded() if isinstance(given, Sets) else given))
         place = self._place(kind)
         name = next(name for name in (f"fingerprint_{place}", f"{LIST}{place}") if name in self.store.names())
         return sum(batch.nbytes for batch in self.store.columns([name]))
@@ -117,12 +133,14 @@ class Collection:
 
     def sets(self, kind: AnyFingerprint, in_memory: bool = False) -> Sets:
         """Sets that pairs are verified by, of all pages; where they are, unless asked for in memory."""
-        if kind in self._given:
-            return Sets(self._given[kind], [_native.parities(sets) for sets in self._given[kind]])
-        number = self._place(kind)
-        parities = [batch.column(0) for batch in self.store.columns([f"parity_{number}"])]
-        lists = self.store.lists(f"{LIST}{number}")
-        return Sets([_loaded(held) for held in lists] if in_memory else lists, parities)
+        given = self._given.get(kind)
+        if isinstance(given, Sets):
+            held = given
+        else:
+            number = self._place(kind)
+            parities = [batch.column(0) for batch in self.store.columns([f"parity_{number}"])]
+            held = Sets(self.store.lists(f"{LIST}{number}"), parities)
+        return Sets(list(held.loaded()), held.parities) if in_memory else held
 
     def token_batches(self) -> Iterator[pa.LargeListArray]:
         """The tokens themselves, a batch at a time; there where they were kept."""
@@ -242,7 +260,7 @@ def _chosen(batches: Iterator[pa.LargeListArray], chosen: npt.NDArray[np.bool_])
         yield lists if flags.all() else lists.filter(pa.array(flags))
 
 
-def _loaded(held: pa.LargeListArray | tuple[Path, npt.NDArray[np.int64]]) -> pa.LargeListArray:
+def _loaded(held: pa.LargeListArray | InFile) -> pa.LargeListArray:
     """Lists that may be in a file of the scratch folder."""
     if not isinstance(held, tuple):
         return held

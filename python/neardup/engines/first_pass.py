@@ -27,7 +27,6 @@ from neardup.fingerprints import (
     CollectionStatistics,
     OfContent,
     OverSets,
-    Statistical,
     StatisticsRound,
     start_statistics,
 )
@@ -45,29 +44,28 @@ def prepare(
     if not waiting:
         return None
     statistics = given or count(collection, detector, settings)
-    made: dict[Statistical, list[Any]] = {}
     for kind in sorted(waiting, key=lambda kind: isinstance(kind, OverSets)):
         batches: Iterable[pa.LargeListArray]
         work: Callable[[pa.LargeListArray], Any]
-        if isinstance(kind, OverSets) and kind.sets in made:
-            batches, work = made[kind.sets], kind.of_sets
+        if isinstance(kind, OverSets) and kind.sets in waiting:
+            batches, work = collection.sets(kind.sets).loaded(), kind.of_sets
         else:
             batches = collection.stream_batches() if isinstance(kind, OfContent) else collection.token_batches()
             work = kind.given(statistics).compute
-        made[kind] = list(in_order(batches, work, settings.workers))
-        collection.add_fingerprint(kind, made[kind])
+        collection.add_fingerprint(kind, in_order(batches, work, settings.workers))
     return statistics
 
 
 def count(collection: Collection, detector: Detector, settings: Settings) -> CollectionStatistics:
     """The pass itself: every round over all pages, with all threads; over chunks of tokens, or over blocks."""
     counted = _counted(collection, settings.reading.min_tokens)
-    tokens = int(collection.column("tokens").to_numpy()[counted].sum())
     blocks = detector.counts_blocks()
     if blocks:
-        counted = _different_pages(collection, counted)
+        counted, things = _different_pages(collection, counted, settings.workers)
+    else:
+        things = int(collection.column("tokens").to_numpy()[counted].sum())
     step: StatisticsRound | CollectionStatistics = start_statistics(
-        detector.counted(), tokens=tokens, hash=counted_things(detector, settings.reading)
+        detector.counted(), tokens=things, hash=counted_things(detector, settings.reading)
     )
     while isinstance(step, StatisticsRound):
         for _ in in_order(_lists(collection, counted, blocks), step.add, settings.workers):
@@ -87,15 +85,24 @@ def _lists(collection: Collection, counted: npt.NDArray[np.bool_], blocks: bool)
     return map(_native.stream_cells, collection.chosen_streams(counted))
 
 
-def _different_pages(collection: Collection, counted: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _different_pages(
+    collection: Collection, counted: npt.NDArray[np.bool_], workers: int
+) -> tuple[npt.NDArray[np.bool_], int]:
     """Of the counted pages, those that are different pages of their site: the copies of a page, fetched again or under
-    another address, must not make its text look like something that many pages share."""
-    found = [_native.stream_labels(streams) for streams in collection.stream_batches()]
-    titles, addresses = (np.concatenate([pair[at] for pair in found]) for at in (0, 1))
+    another address, must not make its text look like something that many pages share. And how many stretches of blocks
+    all pages have; far fewer than tokens."""
+
+    def labels_and_cells(
+        streams: pa.LargeListArray,
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], int]:
+        return *_native.stream_labels(streams), len(_native.stream_cells(streams).flatten())
+
+    found = list(in_order(collection.stream_batches(), labels_and_cells, workers))
+    titles, addresses = (np.concatenate([labels[at] for labels in found]) for at in (0, 1))
     rows = np.flatnonzero(counted & (titles != 0))
     chosen = np.zeros(len(titles), bool)
     chosen[rows[first_of_each_page(titles[rows], addresses[rows])]] = True
-    return chosen
+    return chosen, sum(cells for _, _, cells in found)
 
 
 def first_of_each_page(

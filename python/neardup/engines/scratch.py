@@ -33,6 +33,9 @@ _MANIFEST = "manifest.json"
 _OWN: Final = re.compile(r"(manifest\.json|segment-[0-9]{6}\.(arrow|list_[a-z0-9]+|json))(\.tmp)?")
 _BLOCK = 1 << 20
 
+#: Lists one after another in a file, and how long each is.
+InFile = tuple[Path, npt.NDArray[np.int64]]
+
 
 @dataclass(slots=True)
 class Scratch:
@@ -96,7 +99,7 @@ class Scratch:
                 files.append(self._path(number, name))
                 with replacing(files[-1]) as file:
                     for batch in batches:
-                        file.write(np.ascontiguousarray(batch.column(name).flatten().to_numpy()).data)
+                        file.write(_values(batch.column(name)))
                 # In the Arrow file stands how long each list is.
                 batches = [_with_sizes(batch, name) for batch in batches]
         with replacing(files[0]) as file, pa.ipc.new_file(file, batches[0].schema) as writer:
@@ -125,10 +128,17 @@ class Scratch:
                 if batch.num_rows:
                     yield _alone(batch.select(names))
 
-    def lists(self, number: int, name: str) -> tuple[Path, npt.NDArray[np.int64]]:
+    def lists(self, number: int, name: str) -> InFile:
         """The file that holds the lists of a committed segment one after another, and how long each is."""
         sizes = [batch.column(0).to_numpy() for batch in self.columns(number, [name])]
         return self._path(number, name), np.concatenate([np.empty(0, np.int64), *sizes])
+
+    def put_lists(self, number: int, name: str, lists: pa.LargeListArray) -> InFile:
+        """Writes further lists beside a committed segment, for this run only."""
+        path = self._path(number, name)
+        with replacing(path, durable=False) as file:
+            file.write(_values(lists))
+        return path, pc.list_value_length(lists).to_numpy()
 
     def _path(self, number: int, ending: str) -> Path:
         return self.folder / f"segment-{number:06}.{ending}"
@@ -165,6 +175,11 @@ def check_room(folder: Path, needed: int) -> None:
 def _alone(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same in memory of its own: what is read of a file holds on to all columns that were written together."""
     return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
+
+
+def _values(lists: pa.LargeListArray) -> memoryview:
+    """What stands in lists, one after another."""
+    return np.ascontiguousarray(lists.flatten().to_numpy()).data
 
 
 def _with_sizes(batch: pa.RecordBatch, name: str) -> pa.RecordBatch:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.engines.parts import Part, Tally
-from neardup.engines.scratch import Scratch
+from neardup.engines.scratch import InFile, Scratch
+
+#: Batches of lists, all in memory or all in files.
+Lists = list[pa.LargeListArray] | list[InFile]
 
 
 @dataclass(slots=True)
@@ -94,12 +94,20 @@ class PartStore:
             self._held = 0
             pa.default_memory_pool().release_unused()
 
-    def lists(self, name: str) -> list[pa.LargeListArray] | list[tuple[Path, npt.NDArray[np.int64]]]:
+    def lists(self, name: str) -> Lists:
         """A column of long lists, in order: all in memory, or all as files and the length of each list."""
         if None in self._committed:
             assert self.scratch is not None
             return [self.scratch.lists(number, name) for number in range(len(self._committed))]
         return [batch.column(0) for batch in self.columns([name])]
+
+    def put(self, name: str, number: int, lists: pa.LargeListArray) -> pa.LargeListArray | InFile:
+        """Lists that were made of the batch of ``lists`` with this number: as they are, or in a file, if those were in
+        one."""
+        if None in self._committed:
+            assert self.scratch is not None
+            return self.scratch.put_lists(number, name, lists)
+        return lists
 
 
 def _selected(parts: list[Part], names: list[str]) -> Iterator[pa.RecordBatch]:
