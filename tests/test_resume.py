@@ -10,13 +10,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from neardup.engines import Settings
-from neardup.engines.scratch import Scratch
+from neardup.engines.parts import Part
+from neardup.engines.scratch import InFile, Scratch
 from neardup.errors import UsageError
 from neardup.job import dedup
 from neardup.testing import web
@@ -30,11 +33,11 @@ from neardup.engines import Settings, collect
 from neardup.job import dedup
 import neardup.sources.jsonl as jsonl
 jsonl.BATCH_BYTES = 1 << 16
-load = jsonl.JsonLines.load
-def slow(self, block):
+loaded = jsonl.JsonLines._loaded
+def slow(self, *parsed):
     time.sleep(0.01)
-    return load(self, block)
-jsonl.JsonLines.load = slow
+    return loaded(self, *parsed)
+jsonl.JsonLines._loaded = slow
 dedup(sys.argv[1], sys.argv[2], detector=sys.argv[3], settings=Settings(threads=2, commit_every=0),
       resume=len(sys.argv) > 4, overwrite=True)
 """
@@ -208,17 +211,38 @@ def test_parts_that_went_to_disk_give_the_same_bytes(
     monkeypatch.setattr(neardup.sources.jsonl, "BATCH_BYTES", 1 << 16)
     committed = []
     commit, put_lists = Scratch.commit, Scratch.put_lists
-    monkeypatch.setattr(Scratch, "commit", lambda self, parts: (commit(self, parts), committed.append(len(parts)))[0])
     later = []
-    monkeypatch.setattr(Scratch, "put_lists", lambda self, *given: (later.append(given), put_lists(self, *given))[1])
+    taken = 0
+
+    def watched(self: Scratch) -> None:
+        nonlocal taken
+        taken = max(taken, sum(path.stat().st_size for path in self.folder.iterdir()))
+
+    def watched_commit(self: Scratch, parts: Sequence[Part]) -> None:
+        committed.append(len(parts))
+        commit(self, parts)
+        watched(self)
+
+    def watched_put(self: Scratch, number: int, name: str, lists: pa.LargeListArray) -> InFile:
+        later.append(number)
+        put = put_lists(self, number, name, lists)
+        watched(self)
+        return put
+
+    monkeypatch.setattr(Scratch, "commit", watched_commit)
+    monkeypatch.setattr(Scratch, "put_lists", watched_put)
     roomy = Settings(keep=keep, commit_every=1e9)  # type: ignore[arg-type]
     dedup(crawl, tmp_path / "held", detector=detector, settings=roomy)
     assert committed == []
     # An eighth of a megabyte may be held at a time.
+    needed: list[int] = []
+    monkeypatch.setattr("neardup.job.check_room", lambda folder, bytes: needed.append(bytes))
     dedup(crawl, tmp_path / "spilled", detector=detector, settings=replace(roomy, memory=1 << 18))
     assert len(committed) > 2
     # Sets that had to wait for what is counted of the collection went to disk as well.
     assert len(later) == (len(committed) if detector == "template-aware" else 0)
+    # There was room for it.
+    assert 0 < taken <= needed[0]
     assert result_bytes(tmp_path / "held") == result_bytes(tmp_path / "spilled")
 
 

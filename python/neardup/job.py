@@ -232,8 +232,10 @@ def _scratch_needed(source: OpenedInputs, detector: Detector, settings: Settings
     """Bytes that may have to go to the scratch folder: a guess from the size of the input, on the high side."""
     size = source.nbytes() or 0
     packed = any(name.endswith(_PACKED) for name in source.names())
-    # Text packs to about a fifth. Its shingles take 8 bytes for every 6 or so; ids, titles and fingerprints much less.
-    expected = size * (5 if packed else 1) * (1.5 if detector.sets() else 0.3)
+    # Text packs to about a fifth. Its shingles take 8 bytes for every 7 or so, and what waits for statistics as much;
+    # ids, titles and fingerprints much less.
+    lists = len(detector.sets()) + (bool(detector.counted()) or settings.hold_tokens)
+    expected = size * (5 if packed else 1) * (0.3 + 1.2 * lists)
     return int(expected) if expected > settings.memory_budget / 8 else 0
 
 
