@@ -49,6 +49,9 @@ class Lmdb:
             found: bytes | None = transaction.get(key)
             return found
 
+    def close(self) -> None:
+        self._store.close()
+
 
 class RocksDb:
     """RocksDB with a synced write-ahead log."""
@@ -72,6 +75,9 @@ class RocksDb:
     def get(self, key: bytes) -> bytes | None:
         found: bytes | None = self._store.get(key)
         return found
+
+    def close(self) -> None:
+        self._store.close()
 
 
 STORES: dict[str, Any] = {"lmdb": Lmdb, "rocksdb": RocksDb}
