@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from pathlib import Path
 from typing import Any
 
@@ -162,3 +163,15 @@ def test_beyond_max_pairs_the_forest_is_held() -> None:
     assert forest.clusters.equals(everything.clusters)
     assert forest.report["pairs"] == {"in_all": 435, "held": "spanning forest"}
     assert any("spanning forest" in warning for warning in forest.report["warnings"])
+
+
+def test_where_next_to_nothing_stays_it_is_said() -> None:
+    dice = random.Random(2006)
+    # Every number begins with "0.": half of all words, which Alg. C goes by, are the same.
+    tables = [" ".join(str(dice.random()) for _ in range(100)) for _ in range(1000)]
+    misled = find_duplicates(tables, detector="charikar")
+    assert misled.report["counts"]["kept"] < 100
+    assert any("different pages only" in warning for warning in misled.report["warnings"])
+    right = find_duplicates(tables, detector="minhash")
+    assert right.report["counts"]["kept"] == 1000
+    assert right.report["warnings"] == []

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from neardup.detectors import Detector
 from neardup.engines.matching import RuleCounts
+
+#: Of so many different pages or more, at least this share should stay: a crawl that repeats itself more than this is
+#: rare, and a detector that something all pages share leads astray is not.
+_MANY: Final = 1000
+_FEW_STAY: Final = 0.1
 
 
 def collection_warnings(
@@ -19,7 +25,8 @@ def collection_warnings(
     """The warnings of a run, from what it counted.
 
     >>> from neardup.detectors import parse
-    >>> collection_warnings({"skipped": 2, "repeated_ids": 0}, 5, False, [], parse("minhash"), True)
+    >>> counts = {"skipped": 2, "repeated_ids": 0, "identity_sets": 9, "kept": 9}
+    >>> collection_warnings(counts, 5, False, [], parse("minhash"), True)
     ["records that could not be read: 2; 'skipped' names them"]
     """
     said = []
@@ -34,6 +41,11 @@ def collection_warnings(
         said.append(
             f"{sum(rule.hot_buckets for rule in hot):,} keys are shared by so many pages that not all their pairs "
             "were scored; the pages that stay and the clusters are exact, cohesion and diameter are of scored pairs"
+        )
+    if counts["identity_sets"] >= _MANY and counts["kept"] < _FEW_STAY * counts["identity_sets"]:
+        said.append(
+            f"of {counts['identity_sets']:,} different pages only {counts['kept']:,} stay; look at some pairs "
+            "(report.html, neardup explain) before you rely on it, or compare with --detector minhash"
         )
     if no_sites and any(rule.predicate != "any" for rule in detector.rules()):
         said.append("no page has a URL, so all count as on different sites; consider --detector minhash")
