@@ -152,6 +152,7 @@ def single(index: Index, seconds: float, clients: int = 8) -> float:
 
 def main() -> None:
     folder, detector, pages = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    seconds = float(sys.argv[sys.argv.index("--single") + 1]) if "--single" in sys.argv else 0.0
     shutil.rmtree(folder, ignore_errors=True)
     Index.create(folder, detector)
     told: dict[str, Any] = {"detector": detector}
@@ -176,12 +177,11 @@ def main() -> None:
         # Pieces are slices of the sketch; the identity is a key as well, and ids are held as they are.
         told["key_and_sketch_bytes"] = 8 * sum(widths) + 16
         told["id_bytes"] = len("http://s000.example/000/0000")
-        if "--single" in sys.argv:
-            seconds = float(sys.argv[sys.argv.index("--single") + 1])
+        if seconds:
             before = syncs_per_second(folder, seconds / 2)
             told["single_adds_per_second"] = single(index, seconds)
             told["syncs_per_second"] = (before + syncs_per_second(folder, seconds / 2)) / 2
-    if "--single" in sys.argv:
+    if seconds:
         with Index(folder, memory=1 << 30, sync="system") as index:
             told["unsynced_single_adds_per_second"] = [single(index, seconds / 2, clients) for clients in (1, 2, 8)]
     print(json.dumps(told))

@@ -120,10 +120,12 @@ fn allocated(about: &Metadata) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
     use std::time::{Duration, Instant};
 
     use super::*;
     use crate::group::OnePage;
+    use crate::index::Index;
     use crate::store::Memory;
     use crate::testing::{open, open_with, page};
 
@@ -137,6 +139,15 @@ mod tests {
             let mut batch = tables.batch(1, Sync::System);
             batch.insert(table, [key], value);
             batch.commit().unwrap();
+        }
+    }
+
+    /// Adds pages of these numbers, with ids of 64 KiB that cannot be compressed.
+    fn add(index: &Index, numbers: Range<u64>) {
+        for number in numbers {
+            let mut state = number << 13;
+            let id: Vec<u8> = (0..1 << 13).flat_map(|_| noise(&mut state)).collect();
+            index.add_one(OnePage { id, ..page(number, [number, 10_000 + number, 0]) }).unwrap();
         }
     }
 
@@ -156,12 +167,8 @@ mod tests {
     fn nothing_is_left_when_an_index_was_compacted() {
         let folder = tempfile::tempdir().unwrap();
         let index = open_with(folder.path(), Sync::Commit, 64 << 20);
-        let mut state = 0;
-        // Ids that are long enough to seal a journal, while keys, which are short, are still in memory.
-        for number in 0..1_400 {
-            let id: Vec<u8> = (0..1 << 13).flat_map(|_| noise(&mut state)).collect();
-            index.add_one(OnePage { id, ..page(number, [number, 10_000 + number, 0]) }).unwrap();
-        }
+        // Enough to seal a journal, while keys, which are short, are still in memory.
+        add(&index, 0..1_400);
         let journals = index.tables.journals().unwrap();
         assert!(journals.len() > 1, "{journals:?}");
         index.compact(0).unwrap();
@@ -176,19 +183,14 @@ mod tests {
     fn an_index_that_is_closed_has_little_to_read_when_it_is_opened() {
         let folder = tempfile::tempdir().unwrap();
         let index = open_with(folder.path(), Sync::Commit, 64 << 20);
-        let mut state = 0;
-        let mut add = |number: u64| {
-            let id: Vec<u8> = (0..1 << 13).flat_map(|_| noise(&mut state)).collect();
-            index.add_one(OnePage { id, ..page(number, [number, 10_000 + number, 0]) }).unwrap();
-        };
-        (0..100).for_each(&mut add);
+        add(&index, 0..100);
         index.close().unwrap();
         let short = index.tables.journal_space().unwrap();
         assert!(short > 100 << 16, "{short}");
-        (100..400).for_each(&mut add);
+        add(&index, 100..400);
         index.close().unwrap();
         assert!(falls_below(&index.tables, 1 << 20), "{:?}", index.tables.journals());
-        add(400);
+        add(&index, 400..401);
         drop(index);
         let checked = open(folder.path()).verify().unwrap();
         assert_eq!((checked.pages, checked.keys, checked.complaints.len()), (401, 802, 0));

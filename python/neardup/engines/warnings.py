@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from neardup.detectors import Detector
+from neardup.detectors.rules import ExactJaccard
 from neardup.engines.matching import RuleCounts
 
 #: Of so many different pages or more, at least this share should stay: a crawl that repeats itself more than this is
@@ -43,9 +44,10 @@ def collection_warnings(
             "were scored; the pages that stay and the clusters are exact, cohesion and diameter are of scored pairs"
         )
     if counts["identity_sets"] >= _MANY and counts["kept"] < _FEW_STAY * counts["identity_sets"]:
+        exact = any(isinstance(rule.verify, ExactJaccard) for rule in detector.rules())
         said.append(
             f"of {counts['identity_sets']:,} different pages only {counts['kept']:,} stay; look at some pairs "
-            "(report.html, neardup explain) before you rely on it, or compare with --detector minhash"
+            f"(report.html, neardup explain) before you rely on it{'' if exact else ', or try --detector minhash'}"
         )
     if no_sites and any(rule.predicate != "any" for rule in detector.rules()):
         said.append("no page has a URL, so all count as on different sites; consider --detector minhash")

@@ -296,7 +296,10 @@ class Index:
 
 def _room(folder: Path) -> str | None:
     """What to do if the disk is full; a write that fails in the background does not say why."""
-    free = shutil.disk_usage(folder).free
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError:
+        return None
     return f"make room, the disk has {free / 1e6:,.0f} MB left" if free < _LITTLE_ROOM else None
 
 
