@@ -31,8 +31,8 @@ SLOW = """
 import sys, time
 from neardup.engines import Settings, collect
 from neardup.job import dedup
-import neardup.sources.jsonl as jsonl
-jsonl.BATCH_BYTES = 1 << 16
+from neardup.sources import gathering, jsonl
+jsonl.BATCH_BYTES = gathering.ENOUGH = 1 << 16
 loaded = jsonl.JsonLines._loaded
 def slow(self, *parsed):
     time.sleep(0.01)
@@ -206,9 +206,8 @@ def test_a_folder_that_is_no_scratch_folder_is_left_alone(crawl: Path, tmp_path:
 def test_parts_that_went_to_disk_give_the_same_bytes(
     crawl: Path, tmp_path: Path, detector: str, keep: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import neardup.sources.jsonl
-
-    monkeypatch.setattr(neardup.sources.jsonl, "BATCH_BYTES", 1 << 16)
+    monkeypatch.setattr("neardup.sources.jsonl.BATCH_BYTES", 1 << 16)
+    monkeypatch.setattr("neardup.sources.gathering.ENOUGH", 1)
     committed = []
     commit, put_lists = Scratch.commit, Scratch.put_lists
     later = []

@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -102,6 +103,53 @@ def test_many_files_make_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyP
     read = read_all(tmp_path)
     assert read.ids() == [f"{n:03}.html" for n in range(30)]
     assert read.chunks == 5
+
+
+def test_small_files_share_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A chunk for each of very many small files would cost more than their pages."""
+    monkeypatch.setattr("neardup.sources.gathering.ENOUGH", 200)
+    for n in range(40):
+        pack = gzip.compress if n % 3 == 0 else bytes
+        (tmp_path / f"{n:03}.jsonl").write_bytes(pack(jsonl(f"a{n}", f"b{n}") + (b"{\n" if n % 8 == 0 else b"")))
+    (tmp_path / "020-archive.warc").write_bytes(response(1) + response(2))
+    read = read_all(tmp_path)
+    alone = [read_all(path) for path in sorted(tmp_path.iterdir())]
+    assert read.pages == [page for one in alone for page in one.pages]
+    assert read.skipped == [bad for one in alone for bad in one.skipped]
+    assert [entry.position for entry in read.skipped] == ["line 3"] * 5
+    assert read.nbytes == sum(path.stat().st_size for path in tmp_path.iterdir())
+    assert 5 < read.chunks < 25
+    monkeypatch.setattr("neardup.sources.gathering.MOST", 1)
+    assert read_all(tmp_path).chunks == 41
+
+
+def test_what_is_gathered_is_measured_unpacked(tmp_path: Path) -> None:
+    """Small compressed files may be large; together they are no more than a few."""
+    for n in range(6):
+        (tmp_path / f"{n}.jsonl.gz").write_bytes(gzip.compress(jsonl(*map(str, range(30_000)))))
+        (tmp_path / f"{n}.warc.gz").write_bytes(gzip.compress(response(n, b"x" * (1 << 20))))
+    with open_inputs([tmp_path]) as source:
+        sizes = [chunk.load().pages["content"].nbytes for chunk in source.chunks()]
+    assert max(sizes) < 8 << 20
+    assert len(sizes) >= 3
+
+
+def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To pass over it would lose its pages without a word."""
+    (tmp_path / "open").mkdir()
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "open" / "a.html").write_bytes(b"x")
+    listed = os.scandir
+
+    def scandir(path: str) -> Any:
+        if path.endswith("closed"):
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(InputError, match="cannot be listed: Permission denied") as caught:
+        open_inputs([tmp_path])
+    assert caught.value.where == str(tmp_path / "closed")
 
 
 def test_mixed_inputs_in_the_given_order(tmp_path: Path) -> None:

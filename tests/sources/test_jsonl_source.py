@@ -59,6 +59,7 @@ def test_crlf_and_byte_order_mark(tmp_path: Path) -> None:
 
 def test_bad_lines_are_named_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jsonl, "BATCH_BYTES", 2000)
+    monkeypatch.setattr("neardup.sources.gathering.ENOUGH", 1)
     lines = lines_of(1000).splitlines(keepends=True)
     lines[811] = b'{"id": "x", "text": "unclosed\n'
     lines[900] = b"\0\0\0\n"

@@ -58,6 +58,7 @@ def test_parquet_naive_dates_and_days(tmp_path: Path) -> None:
 
 def test_parquet_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet, "BATCH_BYTES", 10_000)
+    monkeypatch.setattr("neardup.sources.gathering.ENOUGH", 1)
     texts = ["x" * (100 if n % 100 else 30_000) for n in range(1000)]
     path = write(tmp_path / "a.parquet", {"id": range(1000), "text": texts}, row_group_size=300)
     read = read_all(path)

@@ -199,14 +199,14 @@ impl WarcReader {
     }
 
     /// The next records with blocks of `batch_bytes` or more, or `most` of them; None at the end of the file. Stored
-    /// bytes taken so far, and the pages.
+    /// bytes taken so far, plain bytes that are held of these, and the pages.
     fn next_pages(
         &mut self,
         py: Python<'_>,
         batch_bytes: usize,
         most: usize,
         body_bytes: usize,
-    ) -> PyResult<Option<(u64, WarcPages)>> {
+    ) -> PyResult<Option<(u64, usize, WarcPages)>> {
         let (framer, unpacked, number) = (&mut self.framer, &mut self.unpacked, &mut self.number);
         let gathered = detached(py, || {
             let mut pages = Pages::with_capacity(batch_bytes + batch_bytes / 8);
@@ -223,7 +223,8 @@ impl WarcReader {
         let (pages, ended) = gathered?;
         self.unpacked.tell(py)?;
         let taken = self.unpacked.taken();
-        let pages = (!ended || !pages.is_empty()).then(|| (taken, WarcPages(Mutex::new(Some(pages)))));
+        let pages =
+            (!ended || !pages.is_empty()).then(|| (taken, pages.size, WarcPages(Mutex::new(Some(pages)))));
         Ok(pages)
     }
 }

@@ -18,6 +18,7 @@ mod index;
 mod lines;
 mod matching;
 mod one_page;
+mod page_files;
 mod pages;
 mod pairs;
 mod postings;
@@ -56,6 +57,8 @@ mod _native {
     use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]
     use crate::one_page::{PageReader, index_page};
+    #[pymodule_export]
+    use crate::page_files::read_plain_files;
     #[pymodule_export]
     use crate::pages::{fingerprint_pages, links, read_pages, repeated_rows, site_of, terms, url_hashes};
     #[pymodule_export]

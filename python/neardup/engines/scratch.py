@@ -62,7 +62,7 @@ class Scratch:
             folder.mkdir(parents=True)
         except OSError as error:
             raise OutputError(f"cannot make a scratch folder: {error.strerror}", where=str(folder)) from None
-        write_json(manifest, folder / _MANIFEST)
+        write_json(manifest, folder / _MANIFEST, indent=None)
         return cls(folder, [])
 
     @classmethod

@@ -128,8 +128,8 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     write_groups(table.schema, [table], path)
 
 
-def write_json(value: Any, path: str | os.PathLike[str]) -> None:
-    """Writes a value as indented JSON, keys in the given order.
+def write_json(value: Any, path: str | os.PathLike[str], indent: int | None = 2) -> None:
+    """Writes a value as JSON, keys in the given order; indented, unless only programs read it and it may be long.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -137,6 +137,6 @@ def write_json(value: Any, path: str | os.PathLike[str]) -> None:
     ...     Path(folder, "run.json").read_text()
     '{\\n  "pages": 2\\n}\\n'
     """
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
     with replacing(path) as file:
         file.write(text.encode("utf-8", "backslashreplace") + b"\n")

@@ -51,10 +51,12 @@ def read_again(inputs: Inputs, places: Sequence[Where]) -> list[pa.RecordBatch |
     >>> found[0]["content"].to_pylist()
     [b'two']
     """
+    sources = {where.source for where in places}
     readers: dict[str, JsonLines | WarcFile | PageFiles] = {}
     for file in inputs.files:
         if isinstance(file, PageFiles):
-            readers |= {named.place.name: PageFiles([named], file.base_url) for named in file.files}
+            wanted_files = (named for named in file.files if named.place.name in sources)
+            readers |= {named.place.name: PageFiles([named], file.base_url) for named in wanted_files}
         elif isinstance(file, JsonLines | WarcFile) and file.place.is_local:
             readers[file.place.name] = file
     found: list[pa.RecordBatch | None] = [None] * len(places)
@@ -126,7 +128,7 @@ def _archived(file: WarcFile, records: Sequence[bytes | None]) -> list[pa.Record
     found: list[pa.RecordBatch | None] = [None] * len(records)
     archive = reader(Unpacked(io.BytesIO(stored)))
     while (taken := archive.next_pages(BODY_BYTES, len(records), BODY_BYTES)) is not None:
-        pages = load_records(file.place, taken[1]).pages
+        pages = load_records(file.place, taken[2]).pages
         for at, begin in enumerate(pages.column("offset").to_pylist()):
             if begin in number:
                 found[number.pop(begin)] = pages.slice(at, 1)

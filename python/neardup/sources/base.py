@@ -62,10 +62,12 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of the input, in input order. ``nbytes`` is what it took off the (compressed) input."""
+    """A piece of the input, in input order. ``nbytes`` is what it took off the (compressed) input, and ``plain`` about
+    what it is when unpacked, where that is another number."""
 
     nbytes: int
     load: Callable[[], Loaded]
+    plain: int | None = None
 
 
 class Source(Protocol):

@@ -73,7 +73,7 @@ class Delimited:
 
     def chunks(self) -> Iterator[Chunk]:
         for group in self.groups():
-            yield Chunk(group.nbytes, partial(self.load, group))
+            yield Chunk(group.nbytes, partial(self.load, group), sum(len(row.raw) for row in group.rows))
 
     def groups(self) -> Iterator[Group]:
         """The rows in groups of about a batch."""

@@ -130,20 +130,39 @@ def _by_content(path: str) -> str:
 def _folder(folder: str, format: str | None) -> Iterator[Named]:
     found: list[tuple[bytes, str, str]] = []
     root = os.path.realpath(folder)
-    for here, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in names:
-            path = os.path.join(here, name)
-            if name.startswith(".") or (os.path.islink(path) and not _stays_inside(path, root)):
-                continue
-            inside = os.path.relpath(path, folder).replace(os.sep, "/")
-            known = format or format_of(name)
-            if known is not None and os.path.isfile(path):
-                found.append((os.fsencode(inside), path, known))
+    before = len(os.path.join(folder, ""))
+    for entry in _files_below(folder):
+        known = format or format_of(entry.name)
+        if entry.is_symlink():
+            there = os.path.isfile(entry.path) and _stays_inside(entry.path, root)
+        else:
+            there = entry.is_file(follow_symlinks=False)
+        if known is None or not there:
+            continue
+        found.append((os.fsencode(entry.path[before:].replace(os.sep, "/")), entry.path, known))
     if not found:
         raise InputError("no file of a known format in this folder", where=folder, hint=f"known: {', '.join(FORMATS)}")
     for inside_bytes, path, known in sorted(found):
         yield Named(Place.at(path), known, os.fsdecode(inside_bytes) if known == "page" else None)
+
+
+def _files_below(folder: str) -> Iterator[os.DirEntry[str]]:
+    """What is in a folder and those below it and is no folder; nothing hidden, and no folder behind a link."""
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        try:
+            with os.scandir(here) as entries:
+                for entry in entries:
+                    if entry.name.startswith("."):
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        yield entry
+        except OSError as error:
+            reason = f"the folder cannot be listed: {error.strerror or error}"
+            raise InputError(reason, where=here, hint="make it readable, or name what is to be read") from None
 
 
 def _stays_inside(path: str, root: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Iterator, Sequence
+from itertools import chain, groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -14,6 +15,7 @@ from neardup.sources.base import Chunk, Fields
 from neardup.sources.delimited import Delimited
 from neardup.sources.expand import FORMATS, Named, expand, sniff
 from neardup.sources.files import STDIN_NAME, Place, spooled_input, standard_input
+from neardup.sources.gathering import gathered
 from neardup.sources.jsonl import JsonLines
 from neardup.sources.parquet import ParquetRows
 from neardup.sources.tree import PageFiles
@@ -32,8 +34,9 @@ class Inputs:
         self._temporary = temporary
 
     def chunks(self) -> Iterator[Chunk]:
-        for file in self.files:
-            yield from file.chunks()
+        for are_pages, files in groupby(self.files, lambda file: isinstance(file, PageFiles)):
+            chunks = chain.from_iterable(file.chunks() for file in files)
+            yield from chunks if are_pages else gathered(chunks)  # of page files each chunk has many
 
     def nbytes(self) -> int | None:
         total = 0

@@ -23,7 +23,7 @@ from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped, page_too_long
 from neardup.sources.files import Place
 from neardup.sources.line_numbers import LineNumbers
-from neardup.sources.unpack import Unpacked
+from neardup.sources.unpack import Unpacked, compression_of
 
 #: A longer line is passed over.
 LINE_BYTES: Final = 1 << 30
@@ -81,7 +81,12 @@ class JsonLines:
         return any(isinstance(row.get(self.fields.url), str) for row in self._first_rows)
 
     def check(self) -> None:
-        """Raises ``InputError`` if a field that was named on purpose is in none of the first rows."""
+        """Raises ``InputError`` if the file cannot be opened, or a field that was named on purpose is in none of the
+        first rows. Only then these are looked at: there may be very many files."""
+        if self.place.once is None:
+            _ = self._head
+        if not self.fields.changed():
+            return
         present = {key for row in self._first_rows for key in row}
         for what, name in self.fields.changed().items():
             if present and name not in present:
@@ -127,7 +132,7 @@ class JsonLines:
             if block.skipped is not None:
                 yield only_skipped(block.nbytes, block.skipped)
             else:
-                yield Chunk(block.nbytes, partial(self.load, block))
+                yield Chunk(block.nbytes, partial(self.load, block), len(block.data))
 
     def blocks(self) -> Iterator[Block]:
         """The file cut at line ends, and what had to be passed over."""
@@ -161,18 +166,19 @@ class JsonLines:
         return Skipped(self.place.name, f"line {line}", f"a line of more than {LINE_BYTES >> 20} MiB")
 
     @cached_property
+    def _head(self) -> bytes:
+        return self.place.head(4)
+
+    @property
     def _is_plain(self) -> bool:
         """Whether any place of it can be read by itself."""
-        if not self.place.is_local:
-            return False
-        with self.place.open() as raw:
-            return Unpacked(raw).compression == "none"
+        return self.place.is_local and compression_of(self._head) == "none"
 
     def _stretches(self, found: list[Stretch]) -> Iterator[Stretch]:
         """A plain file cut at line ends, ``found`` as they come. Only the ends are looked at here, so that workers need
         not wait."""
         path = self.place.path
-        start = len(_BOM) if self.place.head(len(_BOM)) == _BOM else 0
+        start = len(_BOM) if self._head.startswith(_BOM) else 0
         size = BATCH_BYTES
         before = os.stat(path)
         while True:
@@ -188,6 +194,8 @@ class JsonLines:
                 end = self._readable(_behind_line, path, start, size)
             found.append(Stretch(len(found), start, end, skipped))
             yield found[-1]
+            if there < size:
+                break
             start += end
             size = BATCH_BYTES
         after = os.stat(path)
@@ -222,15 +230,15 @@ class JsonLines:
         source, (rows, bad) = self.place.name, parsed
         wrong: list[tuple[Any, str]] = list(bad)
         content: Any = rows["content"]
-        too_long: Any = pc.greater(pc.binary_length(content), pa.scalar(PAGE_BYTES))
-        if pc.any(too_long).as_py():
+        if content.nbytes > PAGE_BYTES:
+            too_long: Any = pc.greater(pc.binary_length(content), pa.scalar(PAGE_BYTES))
             wrong += [(line, page_too_long()) for line in pc.filter(rows["line"], too_long).to_pylist()]
             rows = rows.filter(pc.invert(too_long))
         columns: dict[str, Any] = {name: rows[name] for name in ("id", "url", "content", "html", "date")}
         columns["charset"] = "utf-8"
-        columns["record"] = pc.add(rows["line"], first)
+        columns["record"] = pc.add(rows["line"], first) if first else rows["line"]
         if first_byte is not None:
-            columns["offset"] = pc.add(rows["start"], first_byte)
+            columns["offset"] = pc.add(rows["start"], first_byte) if first_byte else rows["start"]
             columns["length"] = rows["length"]
         skipped = [Skipped(source, f"line {first + line + 1}", reason) for line, reason in sorted(wrong)]
         return Loaded(build_pages(columns, source, rows.num_rows), skipped)

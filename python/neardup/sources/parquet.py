@@ -67,7 +67,8 @@ class ParquetRows:
                     for batch in read_group(file, group, columns):
                         nbytes = (end - counted) * batch.num_rows // max(1, rows - done)
                         counted += nbytes
-                        yield Chunk(nbytes, partial(convert, batch, self.fields, self.place.name, record + done))
+                        load = partial(convert, batch, self.fields, self.place.name, record + done)
+                        yield Chunk(nbytes, load, batch.nbytes)
                         done += batch.num_rows
                 except (pa.ArrowException, OSError) as error:
                     text = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 from urllib.parse import quote, urljoin
 
+from neardup import _native
 from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources.base import PAGE_BYTES, Chunk, Loaded, build_pages, page_too_long
@@ -28,8 +29,11 @@ class PageFiles:
         self.files, self.base_url = tuple(files), base_url
 
     def nbytes(self) -> int | None:
-        sizes = [named.place.size() for named in self.files]
-        return None if None in sizes else sum(size for size in sizes if size is not None)
+        return None if None in self._sizes else sum(size for size in self._sizes if size is not None)
+
+    @cached_property
+    def _sizes(self) -> list[int | None]:
+        return [named.place.size() for named in self.files]
 
     def has_urls(self) -> bool:
         return self.base_url is not None
@@ -40,9 +44,9 @@ class PageFiles:
     def chunks(self) -> Iterator[Chunk]:
         held: list[Named] = []
         size = 0
-        for named in self.files:
+        for named, its in zip(self.files, self._sizes, strict=True):
             held.append(named)
-            size += named.place.size() or 0
+            size += its or 0
             if size >= BATCH_BYTES or len(held) >= _CHUNK_FILES:
                 yield Chunk(size, partial(self._load, held))
                 held, size = [], 0
@@ -50,30 +54,41 @@ class PageFiles:
             yield Chunk(size, partial(self._load, held))
 
     def _load(self, files: list[Named]) -> Loaded:
-        columns: dict[str, list[Any]] = {
-            name: [] for name in ("id", "url", "content", "html", "source", "record", "offset", "length")
-        }
+        contents = _plain_contents(files)
         skipped = []
-        for named in files:
-            content, wrong, plain = read_page_file(named)
-            if wrong is not None:
-                skipped.append(Skipped(named.place.name, "whole file", wrong))
-                continue
-            inside = named.inside or named.place.name
-            seekable = plain and named.place.is_local
-            values = {
-                "id": shown(inside),
-                "url": page_url(self.base_url, inside),
-                "content": content,
-                "html": looks_like_html(inside, content),
-                "source": named.place.name,
-                "record": 0,
-                "offset": 0 if seekable else None,
-                "length": len(content) if seekable else None,
-            }
-            for name, value in values.items():
-                columns[name].append(value)
-        return Loaded(build_pages(dict(columns), "", len(columns["id"])), skipped)
+        kept: list[tuple[Named, Any, bool]] = []
+        for named, content in zip(files, contents, strict=True):
+            plain = named.place.is_local
+            if content is None:
+                content, wrong, stored_so = read_page_file(named)
+                if wrong is not None:
+                    skipped.append(Skipped(named.place.name, "whole file", wrong))
+                    continue
+                plain = plain and stored_so
+            kept.append((named, content, plain))
+        insides = [named.inside or named.place.name for named, _, _ in kept]
+        columns: dict[str, Any] = {
+            "id": [shown(inside) for inside in insides],
+            "url": [page_url(self.base_url, inside) for inside in insides],
+            "content": [content for _, content, _ in kept],
+            "html": [looks_like_html(inside, content) for inside, (_, content, _) in zip(insides, kept, strict=True)],
+            "source": [named.place.name for named, _, _ in kept],
+            "record": [0] * len(kept),
+            "offset": [0 if plain else None for _, _, plain in kept],
+            "length": [len(content) if plain else None for _, content, plain in kept],
+        }
+        return Loaded(build_pages(columns, "", len(kept)), skipped)
+
+
+def _plain_contents(files: Sequence[Named]) -> list[bytes | None]:
+    """What stands in the files, read by a kernel; None for those that need patience: elsewhere, compressed, too long,
+    or not to be read."""
+    if any(not named.place.is_local or named.place.path.endswith(COMPRESSIONS) for named in files):
+        return [None] * len(files)
+    contents: list[bytes | None] = _native.read_plain_files(
+        [named.place.path for named in files], PAGE_BYTES
+    ).to_pylist()
+    return contents
 
 
 def read_page_file(named: Named) -> tuple[bytes, str | None, bool]:

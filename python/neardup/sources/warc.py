@@ -89,8 +89,8 @@ class WarcFile:
             records = reader(unpacked)
             counted = 0
             while (taken_pages := records.next_pages(BATCH_BYTES, _CHUNK_RECORDS, BODY_BYTES)) is not None:
-                taken, pages = taken_pages
-                yield Chunk(taken - counted, partial(load, self.place, pages))
+                taken, plain, pages = taken_pages
+                yield Chunk(taken - counted, partial(load, self.place, pages), plain)
                 counted = taken
             if unpacked.taken > counted:
                 yield only_skipped(unpacked.taken - counted)  # nothing but what fills up the file
