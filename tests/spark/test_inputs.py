@@ -16,11 +16,11 @@ import pytest
 from collections_of_pages import chain, everything
 
 from neardup import Settings, open_result
-from neardup.engines.spark import run
+from neardup.engines.spark import reading, run
 from neardup.engines.spark.session import need_java, start
 from neardup.errors import InputError, MissingExtra, UsageError
 from neardup.job import dedup
-from neardup.sources import Fields
+from neardup.sources import Fields, open_inputs
 from neardup.testing import web
 
 if TYPE_CHECKING:
@@ -36,7 +36,23 @@ def assert_equal(found: Path, expected: Path) -> None:
         assert mine.report[name] == theirs.report[name], name
 
 
-def test_archives_by_their_list_with_bad_records(spark: SparkSession, tmp_path: Path) -> None:
+def test_small_files_share_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "BYTES_A_TASK", 1000)
+    sizes = [100] * 23 + [5000, 300, 800, 200]
+    for n, size in enumerate(sizes):
+        (tmp_path / f"{n:02}.jsonl").write_bytes(b" " * (size - 1) + b"\n")
+    (tmp_path / "page.html").write_bytes(b"<p>x")
+    with open_inputs([tmp_path]) as source:
+        parts = reading.parts_of(source)
+        assert [name for part in parts for name in part.names()] == source.names()
+    assert [len(part.files) for part in parts] == [10, 10, 3, 1, 1, 2, 1]
+
+
+@pytest.mark.parametrize("bytes_a_task", [1, reading.BYTES_A_TASK])
+def test_archives_by_their_list_with_bad_records(
+    spark: SparkSession, tmp_path: Path, bytes_a_task: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "BYTES_A_TASK", bytes_a_task)
     made = web(seed=9, sites=3, pages=40, words=50)
     made.write_warc(tmp_path / "a.warc.gz")
     made.write_jsonl(tmp_path / "b.jsonl")

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Batches = Iterator[pa.RecordBatch]
-#: Page files that one task reads.
+#: Page files that one task reads; and stored bytes of other files, if they are small.
 _FILES_A_TASK = 2048
+BYTES_A_TASK = 16 << 20
 #: What results call pages that came as a frame.
 FRAME = "frame"
 
@@ -122,24 +123,31 @@ def arrow_schema(session: SparkSession, declared: str) -> pa.Schema:
     return to_arrow_schema(struct)
 
 
-def parts_of(source: Inputs) -> list[FileSource]:
-    """The files of a source as tasks take them, by names that hold in any directory; a long run of page files in
-    pieces."""
-    parts: list[FileSource] = []
+def parts_of(source: Inputs) -> list[Inputs]:
+    """What tasks read, each some files of a source that follow each other, by names that hold in any directory: one
+    large file, several small ones, or a piece of a long run of page files."""
+    parts: list[list[FileSource]] = []
+    room = 0
     for file in source.files:
         if isinstance(file, PageFiles):
             files = [replace(named, place=named.place.anywhere()) for named in file.files]
             starts = range(0, len(files), _FILES_A_TASK)
-            parts += [PageFiles(files[start : start + _FILES_A_TASK], file.base_url) for start in starts]
-        else:
-            part = copy(file)
-            part.place = file.place.anywhere()
-            parts.append(part)
-    return parts
+            parts += [[PageFiles(files[start : start + _FILES_A_TASK], file.base_url)] for start in starts]
+            room = 0
+            continue
+        part = copy(file)
+        part.place = file.place.anywhere()
+        size = file.nbytes() or BYTES_A_TASK
+        if size > room:
+            parts.append([])
+            room = BYTES_A_TASK
+        parts[-1].append(part)
+        room -= size
+    return [Inputs(files) for files in parts]
 
 
 def read_files(session: SparkSession, source: Inputs, layout: Layout) -> DataFrame:
-    """The pages of files, each read by one task."""
+    """The pages of files, each file read by one task."""
     parts = parts_of(source)
     schema, reader = arrow_schema(session, layout.pages()), Reader(layout)
 
@@ -156,7 +164,7 @@ def read_files(session: SparkSession, source: Inputs, layout: Layout) -> DataFra
 
     listed = [(at, pickle.dumps(part)) for at, part in enumerate(parts)]
     files = session.createDataFrame(listed, "part int, source binary")
-    # One file a task: a hash would put several in one and leave others idle.
+    # One part a task: a hash would put several in one and leave others idle.
     return files.repartitionByRange(len(listed), "part").mapInArrow(read, layout.pages())
 
 
