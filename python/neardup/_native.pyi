@@ -75,6 +75,7 @@ __all__ = [
     "projection_codes",
     "projections",
     "random_windows",
+    "read_delimited",
     "read_pages",
     "read_plain_files",
     "repeat_levels",
@@ -216,6 +217,17 @@ def links(
 def count_lines(block: bytes) -> int: ...
 def count_lines_in_file(path: str, start: int, length: int) -> int: ...
 def read_plain_files(paths: list[str], longest: int) -> pa.LargeBinaryArray: ...
+def read_delimited(
+    data: bytes,
+    at: int,
+    line: int,
+    *,
+    delimiter: str,
+    width: int,
+    wanted: list[int],
+    most_records: int,
+    most_bytes: int,
+) -> tuple[list[pa.Array], int, int, str]: ...
 def cut_lines(path: str, start: int, size: int) -> tuple[int, int]: ...
 def site_of(url: str, *, site_rule: str = "registrable") -> str | None: ...
 def parse_jsonl(block: bytes, names: Sequence[str]) -> tuple[pa.RecordBatch, list[tuple[int, str]]]: ...

@@ -28,6 +28,7 @@ pub mod cosine;
 pub mod cpu;
 mod crowd;
 pub mod decode;
+pub mod delimited;
 pub mod diameter;
 pub mod difference;
 pub mod embeddings;

@@ -12,6 +12,7 @@ mod archive;
 mod arrays;
 mod chunks;
 mod content;
+mod delimited;
 mod exact;
 mod fingerprints;
 mod index;
@@ -43,6 +44,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::content::{content_sets, content_streams, stream_cells, stream_labels};
+    #[pymodule_export]
+    use crate::delimited::read_delimited;
     #[pymodule_export]
     use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]

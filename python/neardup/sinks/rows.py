@@ -58,7 +58,7 @@ def rewrite_delimited(file: Delimited, decisions: Decisions, target: Path, every
                 header_written = True
             records: list[Any] = file.load(group).pages["record"].to_pylist()
             for record, decision in zip(records, decisions.take(len(records)), strict=True):
-                raw = group.rows[record - group.first].raw
+                raw = group.raw(record)
                 if everything:
                     out.write(_with_columns(raw, decision.texts(), file.delimiter))
                 elif decision.kept:

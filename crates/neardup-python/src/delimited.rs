@@ -1,0 +1,69 @@
+//! Records of CSV and TSV to columns.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, LargeStringArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::ArrowError;
+use neardup_core::delimited::{self, Column, Form, Most, Records, Stop};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+
+use crate::arrays::{detached, pyarrow};
+
+type Read<'py> = (Vec<Bound<'py, PyAny>>, usize, u64, &'static str);
+
+/// ([wanted column, …, starts, ends, lines], where the next record begins, the number of its line, why it was not read:
+/// "enough", "unfinished" or "odd") of the records of `data` from `at` on that leave no doubt. An empty value is null.
+#[pyfunction]
+#[pyo3(signature = (data, at, line, *, delimiter, width, wanted, most_records, most_bytes))]
+#[allow(clippy::too_many_arguments)]
+pub fn read_delimited<'py>(
+    py: Python<'py>,
+    data: PyBackedBytes,
+    at: usize,
+    line: u64,
+    delimiter: char,
+    width: usize,
+    wanted: Vec<usize>,
+    most_records: usize,
+    most_bytes: usize,
+) -> PyResult<Read<'py>> {
+    let delimiter = u8::try_from(delimiter).map_err(|_| PyValueError::new_err("a delimiter is one byte"))?;
+    let form = Form { delimiter, width, wanted: &wanted };
+    let most = Most { records: most_records, bytes: most_bytes };
+    let (arrays, at, line, stop) = detached(py, || {
+        let (records, at, line, stop) = delimited::read(&data, at.min(data.len()), line, form, most);
+        (columns(records), at, line, stop)
+    });
+    let arrays = arrays.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let arrays = arrays.into_iter().map(|array| pyarrow(py, array)).collect::<PyResult<Vec<_>>>()?;
+    let stop = match stop {
+        Stop::Enough => "enough",
+        Stop::Unfinished => "unfinished",
+        Stop::Odd => "odd",
+    };
+    Ok((arrays, at, line, stop))
+}
+
+fn columns(records: Records) -> Result<Vec<ArrayRef>, ArrowError> {
+    let places = |places: Vec<usize>| -> ArrayRef {
+        Arc::new(Int64Array::from_iter_values(places.into_iter().map(|place| place as i64)))
+    };
+    let mut arrays = records.columns.into_iter().map(texts).collect::<Result<Vec<_>, _>>()?;
+    arrays.push(places(records.starts));
+    arrays.push(places(records.ends));
+    arrays.push(Arc::new(Int64Array::from_iter_values(records.lines.into_iter().map(|line| line as i64))));
+    Ok(arrays)
+}
+
+fn texts(column: Column) -> Result<ArrayRef, ArrowError> {
+    let mut offsets = Vec::with_capacity(column.ends.len() + 1);
+    offsets.push(0);
+    offsets.extend(column.ends.iter().map(|&end| end as i64));
+    let nulls = NullBuffer::from_iter(offsets.windows(2).map(|ends| ends[0] < ends[1]));
+    let nulls = Some(nulls).filter(|nulls| nulls.null_count() > 0);
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+    Ok(Arc::new(LargeStringArray::try_new(offsets, column.bytes.into(), nulls)?))
+}
