@@ -15,6 +15,7 @@ from typing import Final
 from benchmarks import (
     collection,
     corpus,
+    formats,
     growth,
     index_rates,
     memory,
@@ -47,6 +48,7 @@ PARTS: Final[dict[str, Part]] = {
     "text": text_to_clusters.report,
     "passes": single_passes.report,
     "warc": warc_to_clusters.report,
+    "formats": formats.report,
     "start-up": start_up.report,
     "study": study.report,
     "rendering": rendering.report,

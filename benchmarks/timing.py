@@ -7,6 +7,7 @@ slows down or warms up favours neither; the median counts, and the spread is sho
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import statistics
 import subprocess
@@ -93,7 +94,9 @@ def measure(
     trouble = watch.ended_for
     if trouble is None and process.returncode != 0:
         trouble = f"failed with {process.returncode}: {_last_lines(log)}"
-    peak = max(watch.peak, usage.ru_maxrss * 1024)
+    # What the system tells is at least what this process had when it started the other.
+    told = usage.ru_maxrss if usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss else 0
+    peak = max(watch.peak, told * 1024)
     return Run(seconds, cpu, peak, max(0.0, _busy_seconds() - busy - cpu), trouble)
 
 
