@@ -106,6 +106,21 @@ def test_ctrl_c_while_all_threads_work(tmp_path: Path) -> None:
     assert left(tmp_path) == []
 
 
+def test_ctrl_c_says_what_an_index_keeps(tmp_path: Path, pages: Path) -> None:
+    run("index", "create", tmp_path / "seen", "--detector", "minhash")
+    started = start("index", "add", tmp_path / "seen", "-", "--format", "jsonl", stdin=subprocess.PIPE)
+    assert started.stdin is not None
+    wait_for("seen/**/*", tmp_path)
+    started.stdin.write(lines(3000))
+    started.stdin.flush()
+    time.sleep(2)
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=30)
+    assert started.returncode == 130
+    assert b"interrupted; the index is whole, and what was added or removed so far stays" in said
+    assert b"sound" in run("index", "verify", tmp_path / "seen")[0]
+
+
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_request_to_end_cleans_up_too(name: str, half_way: subprocess.Popen[bytes], tmp_path: Path) -> None:
     number = getattr(signal, name)

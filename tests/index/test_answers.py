@@ -12,7 +12,7 @@ import pytest
 
 from neardup import Index, Settings, dedup, find_duplicates, open_result
 from neardup.detectors import detectors, parse
-from neardup.errors import InputError
+from neardup.errors import InputError, OutputError
 from neardup.index import Answer, build
 from neardup.job import statistics_of
 from neardup.testing import Web
@@ -315,3 +315,19 @@ def test_an_index_is_built_from_a_run(written: Path, tmp_path: Path) -> None:
         with Index(folder) as index:
             assert index.stats().pages == result.pages.num_rows
             assert str(index.about.detector) == detector
+
+
+def test_an_index_that_is_not_built_to_the_end_is_none(
+    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dedup(written, tmp_path / "run", detector="minhash")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with monkeypatch.context() as patch:
+        patch.setattr(Index, "flush", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            list(build(tmp_path / "seen", tmp_path / "run"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    (tmp_path / "seen").mkdir()  # an empty folder is no obstacle
+    assert sum(len(added.answers) for added in build(tmp_path / "seen", tmp_path / "run"))
+    with pytest.raises(OutputError, match="not empty"):
+        list(build(tmp_path / "seen", tmp_path / "run"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pytest
 
 from neardup.errors import OutputError
 from neardup.sinks import replacing, write_json, write_table
+from neardup.sinks.folder import new_folder
 
 
 def test_same_table_same_bytes(tmp_path: Path) -> None:
@@ -70,3 +72,33 @@ def test_an_interruption_leaves_nothing(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="No such file"):
         write_json({}, tmp_path / "nowhere" / "run.json")
+
+
+def test_of_two_who_write_the_same_folder_both_results_stay(tmp_path: Path) -> None:
+    def write(text: str, then: Callable[[], None]) -> None:
+        with new_folder(tmp_path / "out") as folder:
+            (folder / "run.json").write_text(text)
+            then()
+
+    with pytest.raises(OutputError, match="something else was written there meanwhile") as caught:
+        write("late", lambda: write("early", lambda: None))
+    assert (tmp_path / "out" / "run.json").read_text() == "early"
+    beside = tmp_path / f"out-{os.getpid()}"
+    assert (beside / "run.json").read_text() == "late"
+    assert caught.value.hint == f"this result is in {beside}"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_empty_folder_is_taken_and_others_are_not(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with new_folder(tmp_path / "out") as folder:
+        (folder / "run.json").write_text("done")
+    assert (tmp_path / "out" / "run.json").read_text() == "done"
+    with pytest.raises(OutputError, match="exists already"), new_folder(tmp_path / "out"):
+        pass
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("all of it")
+    for overwrite in (False, True):
+        with pytest.raises(OutputError), new_folder(tmp_path / "mine", overwrite):
+            pass
+    assert (tmp_path / "mine" / "thesis.txt").exists()

@@ -105,7 +105,7 @@ def main() -> None:
         _complain(error)
         sys.exit(2 if isinstance(error, UsageError) else 1)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; nothing was left under the final names", err=True)
+        click.echo(f"interrupted; {_left(sys.argv[1:])}", err=True)
         sys.exit(130)
     except MemoryError:
         click.echo("neardup: out of memory", err=True)
@@ -122,6 +122,18 @@ def main() -> None:
         click.echo("  this is a fault in neardup; `neardup --traceback VERB …` shows where it arose", err=True)
         sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _left(words: list[str]) -> str:
+    """What a verb that was interrupted leaves behind.
+
+    >>> _left(["--traceback", "index", "add", "seen", "crawl.warc.gz"])
+    'the index is whole, and what was added or removed so far stays'
+    """
+    verb, what, *_ = [*(word for word in words if not word.startswith("-")), "", ""]
+    if verb == "index" and what != "build":
+        return "the index is whole, and what was added or removed so far stays"
+    return "nothing was left under the final names"
 
 
 class _WithoutPandas:

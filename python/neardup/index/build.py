@@ -19,7 +19,7 @@ from neardup.errors import InputError
 from neardup.fingerprints import CollectionStatistics
 from neardup.index.answers import Answer
 from neardup.index.incoming import Arrays, encoded
-from neardup.index.index import MOST, Index
+from neardup.index.index import MOST, Index, new_index
 from neardup.job import statistics_of
 from neardup.page import Skipped
 from neardup.results import Opened, open_result
@@ -61,7 +61,8 @@ def build(
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[Added]:
-    """Makes an index of the pages of a run: same detector, same reading, same ids. The inputs are read again.
+    """Makes an index of the pages of a run: same detector, same reading, same ids. The inputs are read again. The index
+    is there when all pages are in it.
 
     Statistics of the collection, where the detector needs some, are those of the run's own input unless given.
     """
@@ -74,11 +75,12 @@ def build(
     reading = Reading(**report["settings"]["reading"])
     if detector.counted() and statistics is None:
         statistics = _statistics(opened, str(detector), reading, report)
-    Index.create(folder, detector, reading=reading, statistics=statistics, most=most)
     names: list[str] = result.pages.column("id").to_pylist()
-    with Index(folder, sync="system") as index:
-        yield from _each(index, "add", opened, names, threads, progress or Silent())
-        index.flush()
+    with new_index(folder) as place:
+        Index.create(place, detector, reading=reading, statistics=statistics, most=most)
+        with Index(place, sync="system") as index:
+            yield from _each(index, "add", opened, names, threads, progress or Silent())
+            index.flush()
 
 
 def _statistics(opened: Opened, detector: str, reading: Reading, report: dict[str, Any]) -> CollectionStatistics:

@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -140,9 +140,7 @@ class Index:
             raise UsageError("a key must list at least one page", hint=f"the default is {MOST}")
         about = About(chosen, reading, most, statistics if chosen.counted() else None)
         shape = shape_of(chosen, about.statistics)
-        if Path(folder).exists() and any(Path(folder).iterdir()):
-            raise OutputError("the folder is not empty", where=str(folder), hint="choose another name")
-        with new_folder(Path(folder)) as place:
+        with new_index(folder) as place:
             (place / TABLES).mkdir()
             open_store(str(place / TABLES), shape, most=most, sync="commit", cache=1 << 20, buffers=1 << 20).close()
             about.write(place)
@@ -292,6 +290,14 @@ class Index:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def new_index(folder: str | os.PathLike[str]) -> AbstractContextManager[Path]:
+    """A folder for a new index, which takes its name when all is in it. One that is there and empty is taken."""
+    place = Path(folder)
+    if place.is_dir() and any(place.iterdir()):
+        raise OutputError("the folder is not empty", where=str(folder), hint="choose another name")
+    return new_folder(place)
 
 
 def _room(folder: Path) -> str | None:

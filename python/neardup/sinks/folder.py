@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import secrets
@@ -17,7 +18,7 @@ from neardup.errors import OutputError
 @contextmanager
 def new_folder(out: Path, overwrite: bool = False, *, mark: str = "run.json") -> Iterator[Path]:
     """A folder to write into that takes its final name only when everything is in it. Only a folder that has a file
-    ``mark`` is taken for an earlier result, to be overwritten.
+    ``mark`` is taken for an earlier result, to be overwritten; an empty one may always be there.
 
     >>> import pathlib, tempfile
     >>> final = pathlib.Path(tempfile.mkdtemp()) / "out"
@@ -27,9 +28,10 @@ def new_folder(out: Path, overwrite: bool = False, *, mark: str = "run.json") ->
     >>> (final / "x").read_text()
     'done'
     """
-    if out.exists() and not overwrite:
+    stands = out.exists() and not (out.is_dir() and not any(out.iterdir()))
+    if stands and not overwrite:
         raise OutputError("the output folder exists already", where=str(out), hint="choose another, or --overwrite")
-    if out.exists() and not (out / mark).exists() and (not out.is_dir() or any(out.iterdir())):
+    if stands and not (out / mark).exists():
         raise OutputError(
             "what stands there is not a result of neardup and will not be overwritten",
             where=str(out),
@@ -47,7 +49,7 @@ def new_folder(out: Path, overwrite: bool = False, *, mark: str = "run.json") ->
     try:
         yield folder
         try:
-            _put_in_place(folder, out)
+            _put_in_place(folder, out, overwrite)
         except OSError as error:
             raise OutputError(f"cannot write the result: {error.strerror or error}", where=str(out)) from error
     except OutputError as error:
@@ -64,8 +66,8 @@ def _file_above(out: Path) -> Path | None:
     return next((above for above in out.parents if above.exists() and not above.is_dir()), None)
 
 
-def _put_in_place(folder: Path, out: Path) -> None:
-    if out.exists():
+def _put_in_place(folder: Path, out: Path, overwrite: bool) -> None:
+    if overwrite and out.exists():
         # The old result makes way at the last moment, and comes back if the new one cannot take its place.
         old = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".old", dir=out.parent))
         out.rename(old / "result")
@@ -77,7 +79,17 @@ def _put_in_place(folder: Path, out: Path) -> None:
         finally:
             shutil.rmtree(old, ignore_errors=True)
     else:
-        folder.rename(out)
+        try:
+            folder.rename(out)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+            # Somebody else came first. Their result stays, and this one was too much work to be thrown away.
+            beside = out.with_name(f"{out.name}-{os.getpid()}")
+            folder.rename(beside)
+            raise OutputError(
+                "something else was written there meanwhile", where=str(out), hint=f"this result is in {beside}"
+            ) from None
     descriptor = os.open(out.parent, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -148,8 +148,8 @@ class Delimited:
         else:
             values = [row.values[at] or None for at in self._wanted(group.header.values)]
             columns = [pa.array([value], pa.large_string()) for value in values]
-            places = [pa.array([place]) for place in (row.line, 0, len(row.raw))]
-            group.runs.append(Run(group.first + group.count, columns, *places, row.raw))
+            line, start, end = (pa.array([place]) for place in (row.line, 0, len(row.raw)))
+            group.runs.append(Run(group.first + group.count, columns, line, start, end, row.raw))
         group.size += len(row.raw)
         group.count += 1
 
