@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
@@ -31,7 +31,7 @@ from neardup.sinks.store import FILE as STORE_FILE
 from neardup.sinks.store import write_store
 from neardup.sources import Fields, Source
 from neardup.sources import Inputs as OpenedInputs
-from neardup.sources.memory import texts
+from neardup.sources.memory import Pages, in_memory
 from neardup.version import VERSION
 
 #: How the names of compressed files end.
@@ -89,6 +89,8 @@ def dedup(
         raise UsageError("fingerprints can be kept only in a result folder", hint="give out=")
     if (write is not None or store) and out is None:
         raise UsageError("pages can be written only into a result folder", hint="give out=")
+    if hasattr(inputs, "__arrow_c_stream__"):
+        raise UsageError("a table was given, not files", hint="find_duplicates takes pages that are in memory")
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     if not paths:
         raise UsageError("no input was given", hint="name files, folders, globs, or - for standard input")
@@ -264,19 +266,22 @@ def _state(name: str) -> dict[str, Any]:
 
 
 def find_duplicates(
-    pages: Sequence[str | Mapping[str, Any]],
+    pages: Pages,
     *,
     detector: str | Detector | None = None,
     settings: Settings | None = None,
+    fields: Fields | None = None,
 ) -> Result:
-    """Finds the near-duplicates among texts, or mappings with ``text`` or ``html`` (and ``id``, ``url``, ``date``).
+    """Finds the near-duplicates among texts, mappings with ``text`` or ``html`` (and ``id``, ``url``, ``date``), or the
+    rows of a table with such columns: Arrow's, pandas', polars', DuckDB's. ``fields`` says what they are called there.
+    The result has a page for every one given, in their order.
 
     >>> text = "it was the best of times it was the worst of times it was the age of wisdom"
     >>> result = find_duplicates([text, "something else entirely", text + " indeed"])
     >>> result.pages["kept"].to_pylist()
     [True, True, False]
     """
-    return _result(_run(texts(pages), detector, settings, None, Opened([])))
+    return _result(_run(in_memory(pages, fields or Fields()), detector, settings, None, Opened([])))
 
 
 def statistics_of(

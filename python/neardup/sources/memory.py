@@ -1,18 +1,20 @@
-"""Pages that are already in memory: a list of texts or records, or an Arrow table of the user's own."""
+"""Pages that are already in memory: a list of texts or records, or a table, of whatever library that speaks Arrow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from neardup.errors import InputError
+from neardup.errors import InputError, UsageError
 from neardup.page import BATCH_BYTES
-from neardup.sources.base import Chunk, Loaded, build_pages
+from neardup.sources.base import Chunk, Fields, Loaded, build_pages
+from neardup.sources.parquet import check_columns, convert, pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,85 @@ class Memory:
         pass
 
 
-def texts(pages: Sequence[str | Mapping[str, Any]]) -> Memory:
+class Tabular(Protocol):
+    """A table or a column of texts: Arrow's own, pandas', polars', DuckDB's."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+#: Texts; mappings with ``text`` or ``html``, and ``id``, ``url``, ``date`` if they have some; or a table of such columns.
+Pages = Iterable[str | Mapping[str, Any]] | Tabular
+
+
+def in_memory(pages: Pages, fields: Fields = Fields()) -> Memory:
+    """A source of pages that are there, as many as there are rows.
+
+    >>> in_memory(pa.table({"body": ["plain text", None]}), Fields(text="body")).batches[0]["content"].to_pylist()
+    [b'plain text', b'']
+    >>> in_memory("plain text")
+    Traceback (most recent call last):
+    neardup.errors.UsageError: pages were asked for and a single text was given: put it into a list
+    """
+    if isinstance(pages, str | bytes):
+        raise UsageError("pages were asked for and a single text was given", hint="put it into a list")
+    table = _table(pages, fields)
+    if table is not None:
+        return _of_table(table, fields)
+    if not isinstance(pages, Iterable):
+        raise UsageError(f"pages cannot be taken from a {type(pages).__name__}", hint="give a list, or a table")
+    return texts([_renamed(page, fields) for page in pages] if fields.changed() else pages)
+
+
+def _table(pages: Any, fields: Fields) -> pa.Table | None:
+    """Pages as a table, where they are one to whoever speaks Arrow; a column is taken for texts."""
+    if isinstance(pages, pa.RecordBatch):
+        return pa.Table.from_batches([pages])
+    if isinstance(pages, pa.Array):
+        pages = pa.chunked_array([pages])
+    if not hasattr(pages, "__arrow_c_stream__"):
+        return None
+    try:
+        return pa.table(pages)
+    except pa.ArrowInvalid:
+        return pa.table({fields.text: pa.chunked_array(pages)})
+
+
+def _of_table(table: pa.Table, fields: Fields) -> Memory:
+    """Rows without content are empty pages, so that what is found has a row for every row."""
+    check_columns(table.schema, fields, "the table")
+    name = fields.text if fields.text in table.column_names else fields.html
+    column: Any = table.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_null(column.type):
+        column = column.cast(pa.string())
+    if pa.types.is_string_view(column.type) or pa.types.is_binary_view(column.type):
+        column = column.cast(pa.large_string() if pa.types.is_string_view(column.type) else pa.large_binary())
+    empty = "" if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) else b""
+    if column.null_count:
+        column = pc.fill_null(column, pa.scalar(empty, column.type))
+    wanted = [known for known in fields.names() if known in table.column_names]
+    table = table.set_column(table.column_names.index(name), name, column).select(wanted)
+    batches: list[pa.RecordBatch] = []
+    first = 0
+    for batch in pieces(table):
+        loaded = convert(batch, fields, "memory", first)
+        if loaded.skipped:
+            raise InputError(loaded.skipped[0].reason, where=f"the table, {loaded.skipped[0].position}")
+        batches.append(loaded.pages)
+        first += batch.num_rows
+    return Memory(batches)
+
+
+def _renamed(page: Any, fields: Fields) -> Any:
+    """A mapping with the usual names."""
+    if not isinstance(page, Mapping):
+        return page
+    usual = ("id", "url", "html", "text", "date")
+    return {name: page.get(given) for name, given in zip(usual, fields.names(), strict=True)}
+
+
+def texts(pages: Iterable[str | Mapping[str, Any]]) -> Memory:
     """A source of texts, or of mappings with ``text`` or ``html`` and optionally ``id``, ``url``, ``date``.
 
     >>> source = texts(["plain text", {"html": "<p>hello", "url": "http://a.example/"}])

@@ -81,10 +81,23 @@ class ParquetRows:
 def read_group(file: pq.ParquetFile, group: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
     """A row group in batches of about the usual number of bytes."""
     metadata = file.metadata.row_group(group)
-    average = max(1, metadata.total_byte_size // max(1, metadata.num_rows))
-    size = max(1, min(_MOST_ROWS, BATCH_BYTES // average))
+    size = _rows_a_batch(metadata.num_rows, metadata.total_byte_size)
     for batch in file.iter_batches(batch_size=size, row_groups=[group], columns=columns):
         yield from _split(batch)
+
+
+def pieces(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    """A table in batches of about the usual number of bytes.
+
+    >>> [batch.num_rows for batch in pieces(pa.table({"text": ["x" * 1_000_000] * 10}))]
+    [4, 4, 2]
+    """
+    for batch in table.to_batches(max_chunksize=_rows_a_batch(table.num_rows, table.nbytes)):
+        yield from _split(batch)
+
+
+def _rows_a_batch(rows: int, size: int) -> int:
+    return max(1, min(_MOST_ROWS, BATCH_BYTES // max(1, size // max(1, rows))))
 
 
 def _split(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
