@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from neardup import Index, Settings, dedup, find_duplicates, open_result
 from neardup.detectors import detectors, parse
-from neardup.errors import InputError, OutputError
+from neardup.errors import InputError, OutputError, UsageError
 from neardup.index import Answer, build
 from neardup.job import statistics_of
 from neardup.testing import Web
@@ -331,3 +332,20 @@ def test_an_index_that_is_not_built_to_the_end_is_none(
     assert sum(len(added.answers) for added in build(tmp_path / "seen", tmp_path / "run"))
     with pytest.raises(OutputError, match="not empty"):
         list(build(tmp_path / "seen", tmp_path / "run"))
+
+
+def test_many_pages_come_as_lists_tables_or_one_by_one(tmp_path: Path) -> None:
+    Index.create(tmp_path / "index", "minhash")
+    rows = [{"id": str(at), "text": f"{TEXT} number {at}"} for at in range(3)]
+    with Index(tmp_path / "index") as index:
+        index.add_many(pa.Table.from_pylist(rows))
+        assert index.ids() == ["0", "1", "2"]
+        for pages in (rows, (row for row in rows), pa.Table.from_pylist(rows), pa.RecordBatch.from_pylist(rows)):
+            assert [answer.id for answer in index.query_many(pages)] == ["0", "1", "2"]
+        assert index.query_many([]) == index.add_many(pa.table({"text": pa.array([], pa.string())})) == []
+        for ask in (index.add_many, index.query_many):
+            with pytest.raises(UsageError, match="put it into a list"):
+                ask("a single text")
+        assert index.remove("1") == [True]
+        assert index.remove(name for name in ("0", "1")) == [True, False]
+        assert index.ids() == ["2"]

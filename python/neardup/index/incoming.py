@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -18,7 +18,7 @@ from neardup import _native
 from neardup.engines.fingerprinting import Given
 from neardup.errors import InputError, UsageError
 from neardup.index.shape import Shape
-from neardup.sources.memory import texts
+from neardup.sources.memory import Pages, texts
 from neardup.text import Reading, read
 
 Page = str | Mapping[str, Any]
@@ -39,6 +39,20 @@ class Arrays:
     requests: list[bytes | None] | None
     columns: list[npt.NDArray[np.uint64]]
     sets: list[pa.LargeListArray]
+
+
+def page_list(pages: Pages) -> Sequence[Page]:
+    """Pages as a caller gives them, one by one: a list, anything that can be gone through, or a table.
+
+    >>> page_list(pa.table({"id": ["a"], "text": ["a text"]}))
+    [{'id': 'a', 'text': 'a text'}]
+    """
+    if isinstance(pages, str | bytes):
+        raise UsageError("pages were asked for and a single text was given", hint="put it into a list")
+    if hasattr(pages, "__arrow_c_stream__"):
+        rows: list[Page] = pa.table(pages).to_pylist()
+        return rows
+    return pages if isinstance(pages, Sequence) else list(pages)
 
 
 def arrays_of(
@@ -143,7 +157,7 @@ def _arrays(
     )
 
 
-def encoded(names: Sequence[str]) -> list[bytes]:
+def encoded(names: Iterable[str]) -> list[bytes]:
     """Ids as the index holds them.
 
     >>> encoded(["caf\u00e9"])

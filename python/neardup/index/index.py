@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -22,10 +22,11 @@ from neardup.fingerprints import CollectionStatistics
 from neardup.index.about import TABLES, About
 from neardup.index.answers import Answer, answers
 from neardup.index.group import Group
-from neardup.index.incoming import Arrays, Page, arrays_of, arrays_of_batch, encoded, moment
+from neardup.index.incoming import Arrays, Page, arrays_of, arrays_of_batch, encoded, moment, page_list
 from neardup.index.shape import open_store, shape_of
 from neardup.index.single import single_of
 from neardup.sinks.folder import new_folder
+from neardup.sources.memory import Pages
 from neardup.text import Reading
 
 #: When an addition reaches the disk: before it returns, within a second, or when the system finds time.
@@ -168,11 +169,13 @@ class Index:
         with self._told():
             return self._single("add", named, request)
 
-    def add_many(self, pages: Sequence[Page], *, requests: Sequence[str | None] | None = None) -> list[Answer]:
-        """The same for many pages, in order and in one commit."""
-        if not pages:
-            return []
-        return self.carry_out("add", arrays_of(pages, self._shape, self.about.reading, requests))
+    def add_many(self, pages: Pages, *, requests: Sequence[str | None] | None = None) -> list[Answer]:
+        """The same for many pages, a list or a table of them, in order and in one commit."""
+        listed = page_list(pages)
+        return self.carry_out("add", self._arrays(listed, requests) if listed else None)
+
+    def _arrays(self, pages: Sequence[Page], requests: Sequence[str | None] | None = None) -> Arrays:
+        return arrays_of(pages, self._shape, self.about.reading, requests)
 
     def add_batch(self, batch: pa.RecordBatch, *, ids: list[str] | None = None) -> list[Answer]:
         """The same for a batch of pages as sources yield it (``neardup.page.PAGES``)."""
@@ -195,11 +198,10 @@ class Index:
         with self._told():
             return self._single("query", named)
 
-    def query_many(self, pages: Sequence[Page]) -> list[Answer]:
-        """The same for many pages."""
-        if not pages:
-            return []
-        return self.carry_out("query", arrays_of(pages, self._shape, self.about.reading))
+    def query_many(self, pages: Pages) -> list[Answer]:
+        """The same for many pages, a list or a table of them."""
+        listed = page_list(pages)
+        return self.carry_out("query", self._arrays(listed) if listed else None)
 
     def carry_out(self, what: Literal["add", "query"], arrays: Arrays | None) -> list[Answer]:
         """Adds pages that were read and fingerprinted, or asks about them."""
@@ -216,10 +218,10 @@ class Index:
 
     # Looking after it.
 
-    def remove(self, ids: Sequence[str]) -> list[bool]:
-        """Takes pages out; says of each whether it was there."""
+    def remove(self, ids: str | Iterable[str]) -> list[bool]:
+        """Takes pages out, one or several; says of each whether it was there."""
         with self._told():
-            return self._store.remove(encoded(ids))
+            return self._store.remove(encoded([ids] if isinstance(ids, str) else ids))
 
     def expire(self, before: str | date | datetime) -> int:
         """Takes out all pages of a date before this one; a page without a date is of the time it was added."""

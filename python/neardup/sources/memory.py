@@ -51,7 +51,7 @@ class Tabular(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
-#: Texts; mappings with ``text`` or ``html``, and ``id``, ``url``, ``date`` if they have some; or a table of such columns.
+#: Texts; mappings with ``text`` or ``html``, and maybe ``id``, ``url``, ``date``; or a table of such columns.
 Pages = Iterable[str | Mapping[str, Any]] | Tabular
 
 
