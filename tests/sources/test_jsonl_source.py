@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,27 @@ def test_bad_lines_are_named_across_blocks(tmp_path: Path, monkeypatch: pytest.M
     assert "html" in read.skipped[2].reason
     assert read.ids() == [f"d{n}" for n in range(1000) if n not in (811, 900, 901)]
     assert [page["record"] for page in read.pages][-1] == 999
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_fields_inside_of_others(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    lines = [
+        {"text": "a", "meta": {"url": "http://a.example/", "page": {"date": "2026-01-31"}}},
+        {"text": "b", "meta": {"url": None, "page": 7}},
+        {"text": "c", "meta": None},
+        {"text": "d", "meta.url": "http://d.example/"},
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(pack(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
+    fields = Fields(url="meta.url", date="meta.page.date")
+    with open_inputs([path], fields) as source:
+        assert source.has_urls() is True
+    read = read_all(path, fields=fields)
+    assert [(page["url"], page["date"]) for page in read.pages] == [
+        ("http://a.example/", "2026-01-31"), (None, None), (None, None), ("http://d.example/", None)
+    ]  # fmt: skip
+    with pytest.raises(InputError, match=r"no field 'meta.link' for url.*there are: meta, .*meta.url, text"):
+        read_all(path, fields=Fields(url="meta.link"))
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])

@@ -107,3 +107,11 @@ def test_what_holds_no_pages_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_mappings_under_other_names() -> None:
     assert rows_of([{"key": 1, "body": "x"}, "y"])[0]["id"] == "1"
     assert memory.texts(["y"]).batches[0]["content"].to_pylist() == [b"y"]
+
+
+def test_columns_inside_of_others() -> None:
+    rows = [{"id": 1, "page": {"body": "a", "url": "http://a.example/"}}, {"id": 2, "page": None}]
+    fields = Fields(text="page.body", url="page.url")
+    for table in (pa.Table.from_pylist(rows), pl.DataFrame(rows)):
+        read = rows_of(table, fields)
+        assert [(row["content"], row["url"]) for row in read] == [(b"a", "http://a.example/"), (b"", None)]

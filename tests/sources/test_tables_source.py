@@ -79,6 +79,27 @@ def test_parquet_without_the_column(tmp_path: Path) -> None:
         open_inputs([write(tmp_path / "b.parquet", {"text": [["x"]]})])
 
 
+def test_parquet_columns_inside_of_others(tmp_path: Path) -> None:
+    rows = [
+        {"text": "a", "meta": {"url": "http://a.example/", "page": {"date": "2026-01-31"}}, "flat.id": 1},
+        {"text": "b", "meta": {"url": None, "page": None}, "flat.id": 2},
+        {"text": "c", "meta": None, "flat.id": 3},
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    fields = Fields(id="flat.id", url="meta.url", date="meta.page.date")
+    with open_inputs([tmp_path / "a.parquet"], fields) as source:
+        assert source.has_urls() is True
+    read = read_all(tmp_path / "a.parquet", fields=fields)
+    assert [(page["id"], page["url"], page["date"]) for page in read.pages] == [
+        ("1", "http://a.example/", "2026-01-31"), ("2", None, None), ("3", None, None)
+    ]  # fmt: skip
+    for wrong in ("meta.link", "text.url", "nothing.url", "meta.page.date.year"):
+        with pytest.raises(InputError, match=f"no column {wrong!r} for url.*there are: .*meta.url.*meta.page.date"):
+            read_all(tmp_path / "a.parquet", fields=Fields(url=wrong))
+    with pytest.raises(InputError, match=r"column 'meta.page' is struct<.*not a single value"):
+        read_all(tmp_path / "a.parquet", fields=Fields(url="meta.page"))
+
+
 def test_parquet_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     for data in (b"", b"PAR1 and no more", b"x" * 1000):

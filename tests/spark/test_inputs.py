@@ -106,6 +106,8 @@ def test_frames_of_every_source(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "pages.txt").write_text("\n".join(texts), encoding="utf-8")
     lines = [json.dumps({"n": at, "body": text}) for at, text in enumerate(texts)]
     (tmp_path / "pages.json").write_text("\n".join(lines), encoding="utf-8")
+    inside = [json.dumps({"n": at, "page": {"body": text}}) for at, text in enumerate(texts)]
+    (tmp_path / "inside.json").write_text("\n".join(inside), encoding="utf-8")
     pq.write_table(pa.table({"n": range(len(texts)), "body": texts}), tmp_path / "pages.parquet")
     folder = tmp_path / "files"
     folder.mkdir()
@@ -116,6 +118,7 @@ def test_frames_of_every_source(spark: SparkSession, tmp_path: Path) -> None:
         (spark.read.text(str(tmp_path / "pages.txt")), Fields(), None),
         (spark.read.json(str(tmp_path / "pages.json")), body, "n"),
         (spark.read.parquet(str(tmp_path / "pages.parquet")), body, "n"),
+        (spark.read.json(str(tmp_path / "inside.json")), Fields(text="page.body"), "n"),
         (spark.read.format("binaryFile").load(str(folder)), Fields(), "path"),
     ]
     answers = []

@@ -6,17 +6,12 @@
 //! checked and passed over by a JSON library. Two things are taken that strict JSON forbids, since losing a page
 //! over them helps nobody: control characters in strings, and half surrogate pairs, which become U+FFFD.
 
-use jiter::{Jiter, Peek};
-use memchr::{memchr, memchr2};
+use memchr::memchr;
 use simdutf8::basic::from_utf8;
 
-#[cfg(target_arch = "x86_64")]
-use crate::ascii::{Avx2, Avx512};
-use crate::ascii::{Classes, Portable};
-#[cfg(target_arch = "x86_64")]
-use crate::cpu::{self, Level};
+use crate::json_cursor::Cursor;
 
-/// The names of the fields that are taken up.
+/// The names of the fields that are taken up; `a.b` is the field `b` of the object `a`, or one that is called so.
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
     pub id: &'a str,
@@ -134,12 +129,32 @@ impl Row {
     fn read(line: &[u8], fields: &Fields<'_>, out: &mut Vec<u8>) -> Result<Row, String> {
         let mut row = Row::default();
         let mut cursor = Cursor { line, at: 0 };
-        let content_start = out.len();
         if cursor.next_byte() != Some(b'{') {
             return Err("not a JSON object".to_owned());
         }
+        let content_start = out.len();
+        row.object(fields, &mut Vec::new(), &mut cursor, content_start, out)?;
+        if cursor.next_byte().is_some() {
+            return Err(cursor.invalid("something follows the object"));
+        }
+        if row.content.is_none() {
+            return Err(format!("no field {:?} or {:?}", fields.html, fields.text));
+        }
+        Ok(row)
+    }
+
+    /// Takes up the fields of the object that begins here, whose own name, if it has one, stands in `name` with a dot
+    /// behind it.
+    fn object(
+        &mut self,
+        fields: &Fields<'_>,
+        name: &mut Vec<u8>,
+        cursor: &mut Cursor<'_>,
+        start: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
         cursor.at += 1;
-        let mut name = Vec::new();
+        let prefix = name.len();
         let mut first = true;
         loop {
             match cursor.next_byte() {
@@ -147,16 +162,20 @@ impl Row {
                 Some(b'"') => {}
                 _ => return Err(cursor.invalid("expected a field's name")),
             }
-            name.clear();
-            cursor.string(&mut name)?;
+            name.truncate(prefix);
+            cursor.string(name)?;
             cursor.expect(b':')?;
-            match fields.wanted(&name) {
-                Wanted::Html => row.take(Content::Html, fields.html, &mut cursor, content_start, out)?,
-                Wanted::Text => row.take(Content::Text, fields.text, &mut cursor, content_start, out)?,
-                Wanted::Id => row.id = cursor.scalar(fields.id)?,
-                Wanted::Url => row.url = cursor.scalar(fields.url)?,
-                Wanted::Date => row.date = cursor.scalar(fields.date)?,
-                Wanted::Nothing => cursor.skip()?,
+            match fields.wanted(name) {
+                Wanted::Html => self.take(Content::Html, fields.html, cursor, start, out)?,
+                Wanted::Text => self.take(Content::Text, fields.text, cursor, start, out)?,
+                Wanted::Id => self.id = cursor.scalar(fields.id)?,
+                Wanted::Url => self.url = cursor.scalar(fields.url)?,
+                Wanted::Date => self.date = cursor.scalar(fields.date)?,
+                Wanted::Inside if cursor.next_byte() == Some(b'{') => {
+                    name.push(b'.');
+                    self.object(fields, name, cursor, start, out)?;
+                }
+                Wanted::Inside | Wanted::Nothing => cursor.skip()?,
             }
             first = false;
             match cursor.next_byte() {
@@ -166,13 +185,7 @@ impl Row {
             }
         }
         cursor.at += 1;
-        if cursor.next_byte().is_some() {
-            return Err(cursor.invalid("something follows the object"));
-        }
-        if row.content.is_none() {
-            return Err(format!("no field {:?} or {:?}", fields.html, fields.text));
-        }
-        Ok(row)
+        Ok(())
     }
 
     /// HTML is preferred to text, whichever comes first; of two of one kind the last counts.
@@ -207,6 +220,8 @@ enum Wanted {
     Id,
     Url,
     Date,
+    /// Not itself, but something that may stand in it.
+    Inside,
     Nothing,
 }
 
@@ -218,220 +233,15 @@ impl Fields<'_> {
             _ if name == self.id.as_bytes() => Wanted::Id,
             _ if name == self.url.as_bytes() => Wanted::Url,
             _ if name == self.date.as_bytes() => Wanted::Date,
+            _ if self.inside(name) => Wanted::Inside,
             _ => Wanted::Nothing,
         }
     }
-}
 
-/// What a byte behind a backslash stands for, or 0.
-const ESCAPED: [u8; 256] = {
-    let mut escaped = [0; 256];
-    let known = [
-        (b'"', b'"'),
-        (b'\\', b'\\'),
-        (b'/', b'/'),
-        (b'n', b'\n'),
-        (b't', b'\t'),
-        (b'r', b'\r'),
-        (b'b', 8),
-        (b'f', 12),
-    ];
-    let mut at = 0;
-    while at < known.len() {
-        escaped[known[at].0 as usize] = known[at].1;
-        at += 1;
-    }
-    escaped
-};
-
-/// A place in a line of valid UTF-8.
-struct Cursor<'a> {
-    line: &'a [u8],
-    at: usize,
-}
-
-impl Cursor<'_> {
-    /// The next byte that is not white space; the cursor stands on it.
-    fn next_byte(&mut self) -> Option<u8> {
-        while matches!(self.line.get(self.at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
-            self.at += 1;
-        }
-        self.line.get(self.at).copied()
-    }
-
-    fn expect(&mut self, byte: u8) -> Result<(), String> {
-        if self.next_byte() != Some(byte) {
-            return Err(self.invalid(&format!("expected `{}`", byte as char)));
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn invalid(&self, what: &str) -> String {
-        let what = if self.at >= self.line.len() { "the line ends early" } else { what };
-        format!("invalid JSON: {what} at column {}", self.at + 1)
-    }
-
-    /// Appends the string that starts here, unescaped, to `out`.
-    fn string(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
-        #[cfg(target_arch = "x86_64")]
-        match cpu::level() {
-            // SAFETY: `level` has just tested for the instructions.
-            Level::Avx512 => return unsafe { self.string_avx512(out) },
-            // SAFETY: as above.
-            Level::Avx2 => return unsafe { self.string_avx2(out) },
-            Level::Portable => {}
-        }
-        // SAFETY: every machine has what this asks for.
-        unsafe { self.string_by::<Portable>(out) }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx2,bmi1,bmi2")]
-    fn string_avx512(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
-        // SAFETY: the machine has what this function is compiled for.
-        unsafe { self.string_by::<Avx512>(out) }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,bmi1,bmi2")]
-    fn string_avx2(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
-        // SAFETY: the machine has what this function is compiled for.
-        unsafe { self.string_by::<Avx2>(out) }
-    }
-
-    /// # Safety
-    /// The machine has the instructions of `C`.
-    #[inline(always)]
-    unsafe fn string_by<C: Classes>(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
-        self.at += 1;
-        // SAFETY: as the caller says.
-        while unsafe { self.copy_plain::<C>(out)? } == b'\\' {
-            self.escape(out)?;
-        }
-        Ok(())
-    }
-
-    /// Copies what needs no unescaping; the quote or backslash behind it, which is passed.
-    ///
-    /// # Safety
-    /// The machine has the instructions of `C`.
-    #[inline(always)]
-    unsafe fn copy_plain<C: Classes>(&mut self, out: &mut Vec<u8>) -> Result<u8, String> {
-        // Whole blocks are copied, and what was too much is taken back: a line of text is about as long as a block.
-        while let Some(bytes) = self.line[self.at..].first_chunk::<64>() {
-            // SAFETY: as the caller says.
-            let marks = unsafe { C::either(bytes, b'"', b'\\') };
-            let start = out.len();
-            out.extend_from_slice(bytes);
-            if marks != 0 {
-                let length = marks.trailing_zeros() as usize;
-                out.truncate(start + length);
-                self.at += length + 1;
-                return Ok(bytes[length]);
-            }
-            self.at += 64;
-        }
-        let rest = &self.line[self.at..];
-        let Some(length) = memchr2(b'"', b'\\', rest) else {
-            self.at = self.line.len();
-            return Err(self.invalid("a string has no end"));
-        };
-        out.extend_from_slice(&rest[..length]);
-        self.at += length + 1;
-        Ok(rest[length])
-    }
-
-    /// What stands behind a backslash.
-    #[inline(always)]
-    fn escape(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
-        let Some(&byte) = self.line.get(self.at) else { return Err(self.invalid("")) };
-        let plain = ESCAPED[byte as usize];
-        if plain == 0 {
-            return self.long_escape(byte, out);
-        }
-        self.at += 1;
-        out.push(plain);
-        Ok(())
-    }
-
-    /// A `u` and four digits; anything else is no escape.
-    #[inline(never)]
-    fn long_escape(&mut self, byte: u8, out: &mut Vec<u8>) -> Result<(), String> {
-        if byte != b'u' {
-            return Err(self.invalid("an escape that JSON does not know"));
-        }
-        self.at += 1;
-        let char = self.unicode_escape()?;
-        out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
-        Ok(())
-    }
-
-    /// Four hexadecimal digits, and four more where they are the first half of a pair.
-    fn unicode_escape(&mut self) -> Result<char, String> {
-        let high = self.four_digits()?;
-        if (0xd800..0xdc00).contains(&high) && self.line[self.at..].starts_with(b"\\u") {
-            let back = self.at;
-            self.at += 2;
-            let low = self.four_digits()?;
-            if (0xdc00..0xe000).contains(&low) {
-                let point = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-                return Ok(char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER));
-            }
-            self.at = back;
-        }
-        Ok(char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER))
-    }
-
-    fn four_digits(&mut self) -> Result<u32, String> {
-        let digits = self.line.get(self.at..self.at + 4).unwrap_or_default();
-        let value =
-            digits.iter().try_fold(0, |value, &digit| Some(value << 4 | (digit as char).to_digit(16)?));
-        match value {
-            Some(value) if digits.len() == 4 => {
-                self.at += 4;
-                Ok(value)
-            }
-            _ => Err(self.invalid("`\\u` without four hexadecimal digits")),
-        }
-    }
-
-    /// Passes over any value, checking it.
-    fn skip(&mut self) -> Result<(), String> {
-        self.next_byte();
-        let mut json = Jiter::new(&self.line[self.at..]);
-        match json.next_skip() {
-            Ok(()) => {
-                self.at += json.current_index();
-                Ok(())
-            }
-            Err(error) => {
-                let what = error.error_type;
-                Err(format!("invalid JSON: {what} in the value at column {}", self.at + 1))
-            }
-        }
-    }
-
-    /// A string, or a number or truth value as it is written; null is none.
-    fn scalar(&mut self, name: &str) -> Result<Option<String>, String> {
-        let Some(byte) = self.next_byte() else { return Err(self.invalid("a value is missing")) };
-        match Peek::new(byte) {
-            Peek::String => {
-                let mut value = Vec::new();
-                self.string(&mut value)?;
-                Ok(Some(String::from_utf8_lossy(&value).into_owned()))
-            }
-            Peek::Null => self.skip().map(|()| None),
-            Peek::Array | Peek::Object => {
-                self.skip()?;
-                Err(format!("field {name:?} is neither text nor a number"))
-            }
-            _ => {
-                let start = self.at;
-                self.skip()?;
-                Ok(Some(String::from_utf8_lossy(&self.line[start..self.at]).trim().to_owned()))
-            }
-        }
+    fn inside(&self, name: &[u8]) -> bool {
+        [self.id, self.url, self.html, self.text, self.date]
+            .iter()
+            .any(|field| field.as_bytes().strip_prefix(name).is_some_and(|rest| rest.first() == Some(&b'.')))
     }
 }
 
@@ -441,42 +251,6 @@ mod tests {
     use proptest::prelude::*;
 
     const FIELDS: Fields<'static> = Fields { id: "id", url: "url", html: "html", text: "text", date: "date" };
-
-    /// A string as JSON has it, and what stands behind it.
-    fn quoted(text: &str) -> String {
-        let escaped =
-            text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('/', "\\/");
-        format!("\"{}\" : 1", escaped.replace('é', "\\u00e9"))
-    }
-
-    fn read_by(
-        line: &str,
-        way: impl Fn(&mut Cursor<'_>, &mut Vec<u8>) -> Result<(), String>,
-    ) -> (Vec<u8>, usize) {
-        let mut cursor = Cursor { line: line.as_bytes(), at: 0 };
-        let mut out = Vec::new();
-        way(&mut cursor, &mut out).expect("a string");
-        (out, cursor.at)
-    }
-
-    proptest! {
-        #[test]
-        fn every_way_reads_a_string(pieces in proptest::collection::vec("[a-z ]{0,70}|[\"\\\\\n/éß]{1,3}", 0..8)) {
-            let text = pieces.concat();
-            let line = quoted(&text);
-            let expected = (text.into_bytes(), line.len() - 4);
-            prop_assert_eq!(&read_by(&line, |cursor, out| cursor.string(out)), &expected);
-            // SAFETY: every machine has what this asks for.
-            let portable = read_by(&line, |cursor, out| unsafe { cursor.string_by::<Portable>(out) });
-            prop_assert_eq!(&portable, &expected);
-            #[cfg(target_arch = "x86_64")]
-            if cpu::level() != Level::Portable {
-                // SAFETY: `level` has just tested for the instructions; AVX-512 machines have AVX2.
-                let by_avx2 = read_by(&line, |cursor, out| unsafe { cursor.string_avx2(out) });
-                prop_assert_eq!(&by_avx2, &expected);
-            }
-        }
-    }
 
     #[test]
     fn picks_fields_and_names_bad_lines() {
@@ -528,6 +302,31 @@ mod tests {
         for bad in [r#"{"text": "\x"}"#, r#"{"text": "\u12g4"}"#, r#"{"text": "\u12"#, r#"{"text": "\"#] {
             assert!(content(bad).unwrap_err().starts_with("invalid JSON"), "{bad}");
         }
+    }
+
+    #[test]
+    fn fields_inside_of_others() {
+        let fields = Fields { id: "id", url: "meta.page.url", html: "html", text: "text", date: "meta.date" };
+        let block = br#"{"meta": {"x": [1, {"y": 2}], "page": {"url": "u1"}, "date": "d1"}, "text": "a", "id": 1}
+{"text": "b", "meta": {"page": "no object", "date": null}, "meta.date": "d2"}
+{"text": "c", "meta": []}
+{"text": "d", "meta": {"page": {"url": {}}}}
+{"text": "e", "meta": {"page": {"url": "u"}}
+{"text": "f", "meta": {"page": {"url": "u",}}}
+{"text": "g", "page": {"url": "u"}, "url": "u", "meta.page": {"url": "u7"}, "met": {}, "meta": {"pag": {"url": 1}}}
+{"text": "h", "meta": {"text": "not this", "page": {}}}"#;
+        let lines = parse(block, &fields);
+        let texts = |column: &Strings| -> Vec<Option<String>> {
+            let text = |at| column.get(at).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
+            (0..column.present.len()).map(text).collect()
+        };
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(texts(&lines.content), ["a", "b", "c", "g", "h"].map(some));
+        assert_eq!(texts(&lines.url), [some("u1"), None, None, some("u7"), None]);
+        assert_eq!(texts(&lines.date), [some("d1"), some("d2"), None, None, None]);
+        let bad: Vec<usize> = lines.bad.iter().map(|(line, _)| *line).collect();
+        assert_eq!(bad, [3, 4, 5]);
+        assert!(lines.bad[0].1.contains("meta.page.url"), "{:?}", lines.bad[0]);
     }
 
     #[test]

@@ -42,6 +42,7 @@ pub mod html;
 pub mod image;
 pub mod join;
 mod joining;
+mod json_cursor;
 pub mod jsonl;
 pub mod keys;
 pub mod lanes;

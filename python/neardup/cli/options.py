@@ -35,7 +35,9 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
 
 
 input_options = together(
-    click.option("--id-field", default="id", show_default=True, help="Field with a page's own id."),
+    click.option(
+        "--id-field", default="id", show_default=True, help="Field with a page's own id; a.b is b inside of a."
+    ),
     click.option("--url-field", default="url", show_default=True, help="Field with its URL."),
     click.option("--html-field", default="html", show_default=True, help="Field with its HTML."),
     click.option("--text-field", default="text", show_default=True, help="Field with its plain text."),

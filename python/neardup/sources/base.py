@@ -22,7 +22,8 @@ PAGE_BYTES: Final = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The names under which rows (JSONL, Parquet, CSV) hold what a page has.
+    """The names under which rows (JSONL, Parquet, CSV) hold what a page has; ``a.b`` is what is called ``b`` inside of
+    ``a``.
 
     A name that was changed must be there; the usual names are taken where they are.
 

@@ -78,7 +78,7 @@ class JsonLines:
     def has_urls(self) -> bool | None:
         if not self._first_rows:
             return None
-        return any(isinstance(row.get(self.fields.url), str) for row in self._first_rows)
+        return any(isinstance(_value(row, self.fields.url), str) for row in self._first_rows)
 
     def check(self) -> None:
         """Raises ``InputError`` if the file cannot be opened, or a field that was named on purpose is in none of the
@@ -87,10 +87,10 @@ class JsonLines:
             _ = self._head
         if not self.fields.changed():
             return
-        present = {key for row in self._first_rows for key in row}
+        present = {name for row in self._first_rows for name in _names(row)}
         for what, name in self.fields.changed().items():
             if present and name not in present:
-                known = ", ".join(sorted(map(str, present))[:20])
+                known = ", ".join(sorted(present)[:20])
                 raise InputError(
                     f"no field {name!r} for {what} in the first lines",
                     where=self.place.name,
@@ -242,6 +242,36 @@ class JsonLines:
             columns["length"] = rows["length"]
         skipped = [Skipped(source, f"line {first + line + 1}", reason) for line, reason in sorted(wrong)]
         return Loaded(build_pages(columns, source, rows.num_rows), skipped)
+
+
+def _names(row: dict[str, Any]) -> Iterator[str]:
+    """The names of an object's fields, and of those inside of them.
+
+    >>> list(_names({"id": 1, "meta": {"url": "x"}}))
+    ['id', 'meta', 'meta.url']
+    """
+    waiting = [("", row)]
+    for prefix, inner in waiting:
+        for name, value in inner.items():
+            yield f"{prefix}{name}"
+            if isinstance(value, dict):
+                waiting.append((f"{prefix}{name}.", value))
+
+
+def _value(row: dict[str, Any], name: str) -> Any:
+    """What a field is, or one inside of others.
+
+    >>> _value({"meta": {"url": "x"}}, "meta.url")
+    'x'
+    """
+    if name in row:
+        return row[name]
+    for at, sign in enumerate(name):
+        if sign == "." and isinstance(inner := row.get(name[:at]), dict):
+            found = _value(inner, name[at + 1 :])
+            if found is not None:
+                return found
+    return None
 
 
 def _behind_line(path: str, start: int, size: int) -> int:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from neardup.errors import InputError, UsageError
 from neardup.page import BATCH_BYTES
 from neardup.sources.base import Chunk, Fields, Loaded, build_pages
-from neardup.sources.parquet import check_columns, convert, pieces
+from neardup.sources.parquet import check_columns, column_of, convert, pieces
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,8 @@ def _table(pages: Any, fields: Fields) -> pa.Table | None:
 def _of_table(table: pa.Table, fields: Fields) -> Memory:
     """Rows without content are empty pages, so that what is found has a row for every row."""
     check_columns(table.schema, fields, "the table")
+    # What stands inside of other columns is taken out of them.
+    table = pa.table({name: found for name in fields.names() if (found := column_of(table, name)) is not None})
     name = fields.text if fields.text in table.column_names else fields.html
     column: Any = table.column(name)
     if pa.types.is_dictionary(column.type):
@@ -102,8 +104,7 @@ def _of_table(table: pa.Table, fields: Fields) -> Memory:
     empty = "" if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) else b""
     if column.null_count:
         column = pc.fill_null(column, pa.scalar(empty, column.type))
-    wanted = [known for known in fields.names() if known in table.column_names]
-    table = table.set_column(table.column_names.index(name), name, column).select(wanted)
+    table = table.set_column(table.column_names.index(name), name, column)
     batches: list[pa.RecordBatch] = []
     first = 0
     for batch in pieces(table):

@@ -34,7 +34,7 @@ class ParquetRows:
 
     def has_urls(self) -> bool:
         with self.open() as file:
-            return self.fields.url in file.schema_arrow.names
+            return _kind(file.schema_arrow, self.fields.url) is not None
 
     def check(self) -> None:
         """Raises ``InputError`` if the file is none, or a column is missing or of no use."""
@@ -56,7 +56,7 @@ class ParquetRows:
         with self.open() as file:
             schema = file.schema_arrow
             check_columns(schema, self.fields, self.place.name)
-            columns = [name for name in self.fields.names() if name in schema.names]
+            columns = [name for name in self.fields.names() if _kind(schema, name) is not None]
             total, counted, record = self.place.size() or 0, 0, 0
             for group in range(file.num_row_groups):
                 rows = file.metadata.row_group(group).num_rows
@@ -115,22 +115,73 @@ def check_columns(schema: pa.Schema, fields: Fields, where: str) -> None:
 
     >>> check_columns(pa.schema({"id": pa.int64(), "text": pa.string()}), Fields(), "a.parquet")
     """
-    there = f"there are: {', '.join(schema.names[:20])}"
+    kinds = {name: kind for name in fields.names() if (kind := _kind(schema, name)) is not None}
+    there = f"there are: {', '.join(_column_names(schema)[:20])}"
     for what, name in fields.changed().items():
-        if name not in schema.names:
+        if name not in kinds:
             raise InputError(f"no column {name!r} for {what}", where=where, hint=there)
-    if fields.html not in schema.names and fields.text not in schema.names:
+    if fields.html not in kinds and fields.text not in kinds:
         wanted = f"neither a column {fields.html!r} nor {fields.text!r}"
         raise InputError(wanted, where=where, hint=f"name the column of the content; {there}")
     for name in fields.names():
         if schema.names.count(name) > 1:
             raise InputError(f"two columns are named {name!r}", where=where)
     for name in (fields.html, fields.text):
-        if name in schema.names and not _is_text(kind := schema.field(name).type) and not pa.types.is_null(kind):
+        if name in kinds and not _is_text(kind := kinds[name]) and not pa.types.is_null(kind):
             raise InputError(f"column {name!r} is {kind}, not text or bytes", where=where)
     for name in (fields.id, fields.url, fields.date):
-        if name in schema.names and pa.types.is_nested(kind := schema.field(name).type):
+        if name in kinds and pa.types.is_nested(kind := kinds[name]):
             raise InputError(f"column {name!r} is {kind}, not a single value", where=where)
+
+
+def _column_names(schema: pa.Schema) -> list[str]:
+    """All columns, and those inside of others."""
+    waiting = [("", field) for field in schema]
+    for prefix, field in waiting:
+        if pa.types.is_struct(field.type):
+            waiting += [(f"{prefix}{field.name}.", inner) for inner in field.type.fields]
+    return [f"{prefix}{field.name}" for prefix, field in waiting]
+
+
+def _way(schema: pa.Schema, name: str) -> list[int] | None:
+    """The place of a column, or the places on the way to one inside of others; None where there is none."""
+    if name in schema.names:
+        return [schema.names.index(name)]
+    outer, _, inner = name.partition(".")
+    if not inner or outer not in schema.names:
+        return None
+    at = schema.names.index(outer)
+    kind = schema.field(at).type
+    rest = _way(pa.schema(kind.fields), inner) if pa.types.is_struct(kind) else None
+    return None if rest is None else [at, *rest]
+
+
+def _kind(schema: pa.Schema, name: str) -> pa.DataType | None:
+    """The type of a column, or of one inside of others; None where there is none.
+
+    >>> _kind(pa.schema({"meta": pa.struct({"url": pa.string()})}), "meta.url")
+    DataType(string)
+    """
+    way = _way(schema, name)
+    if way is None:
+        return None
+    kind = schema.field(way[0]).type
+    for at in way[1:]:
+        kind = kind.field(at).type
+    return kind
+
+
+def column_of(rows: pa.RecordBatch | pa.Table, name: str) -> Any:
+    """A column, or one inside of others; None where there is none.
+
+    >>> column_of(pa.table({"meta": [{"url": "a"}, None]}), "meta.url").to_pylist()
+    ['a', None]
+    """
+    way = _way(rows.schema, name)
+    if way is None:
+        return None
+    column: Any = rows.column(way[0])
+    return pc.struct_field(column, way[1:]) if way[1:] else column
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -219,8 +270,5 @@ def _date(batch: pa.RecordBatch, name: str) -> Any:
 
 
 def _column(batch: pa.RecordBatch, name: str) -> Any:
-    at = batch.schema.get_field_index(name)
-    if at < 0:
-        return None
-    column: Any = batch.column(at)
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    column = column_of(batch, name)
+    return column.dictionary_decode() if column is not None and pa.types.is_dictionary(column.type) else column

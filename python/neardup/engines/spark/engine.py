@@ -27,7 +27,7 @@ from neardup.engines.spark import clustering, identity, keys, matching, salting,
 from neardup.engines.spark.components import TOGETHER, components
 from neardup.engines.spark.failures import explained
 from neardup.engines.spark.outcome import SparkOutcome
-from neardup.engines.spark.reading import read_files, read_frame, tally_of
+from neardup.engines.spark.reading import read_files, read_frame, tally_of, with_inner_columns
 from neardup.engines.spark.salting import Salted, Salting
 from neardup.engines.spark.session import need_pyspark
 from neardup.engines.spark.working import Working, working_folder
@@ -73,7 +73,7 @@ def run(
     need_pyspark()
     fields = fields or Fields()
     if detector is None:
-        detector = "site-aware" if fields.url in frame.columns else "minhash"
+        detector = "site-aware" if fields.url in with_inner_columns(frame, fields).columns else "minhash"
     return _run(
         frame.sparkSession,
         lambda layout: read_frame(frame, layout, fields, order),

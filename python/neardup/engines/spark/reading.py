@@ -221,12 +221,28 @@ def _loaded(batch: pa.RecordBatch, part: int, position: int) -> Loaded:
     return Loaded(build_pages(columns, FRAME, batch.num_rows), skipped)
 
 
+def with_inner_columns(frame: DataFrame, fields: Fields) -> DataFrame:
+    """A frame with columns of its own for what fields name inside of others, as ``meta.url``."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import DataType, StructType
+
+    for name in set(fields.names()) - set(frame.columns):
+        kind: DataType | None = frame.schema
+        for part in name.split("."):
+            there = isinstance(kind, StructType) and part in kind.names
+            kind = kind[part].dataType if there and isinstance(kind, StructType) else None
+        if kind is not None:
+            frame = frame.withColumn(name, F.col(".".join(f"`{part}`" for part in name.split("."))))
+    return frame
+
+
 def page_frame(frame: DataFrame, fields: Fields, order: str | Sequence[str] | None) -> DataFrame:
     """A frame with the columns of a page, from columns of the usual or the given names; from ``value`` as Spark reads
     text; or from ``path`` and ``content`` as it reads binary files."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import BinaryType
 
+    frame = with_inner_columns(frame, fields)
     have = set(frame.columns)
     for what, name in fields.changed().items():
         if name not in have:
