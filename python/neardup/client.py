@@ -13,7 +13,7 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
@@ -80,10 +80,9 @@ class Client:
         body = _page(page) | {name: text for name, text in (("id", id), ("url", url), ("date", date)) if text}
         return _answer(self._ask("POST", "/v1/pages", body, key or secrets.token_hex(16)))
 
-    def add_many(self, pages: Sequence[str | Mapping[str, Any]], *, key: str | None = None) -> list[Answer]:
+    def add_many(self, pages: Iterable[str | Mapping[str, Any]], *, key: str | None = None) -> list[Answer]:
         """The same for several pages, in order."""
-        body = {"pages": [_page(page) for page in pages]}
-        said = self._ask("POST", "/v1/pages/batch", body, key or secrets.token_hex(16))
+        said = self._ask("POST", "/v1/pages/batch", {"pages": _pages(pages)}, key or secrets.token_hex(16))
         return [_answer(answer) for answer in said["answers"]]
 
     def query(self, page: str | Mapping[str, Any], *, id: str | None = None, url: str | None = None) -> Answer:
@@ -91,14 +90,15 @@ class Client:
         body = _page(page) | {name: text for name, text in (("id", id), ("url", url)) if text}
         return _answer(self._ask("POST", "/v1/query", body))
 
-    def query_many(self, pages: Sequence[str | Mapping[str, Any]]) -> list[Answer]:
+    def query_many(self, pages: Iterable[str | Mapping[str, Any]]) -> list[Answer]:
         """The same for several pages."""
-        said = self._ask("POST", "/v1/query/batch", {"pages": [_page(page) for page in pages]})
+        said = self._ask("POST", "/v1/query/batch", {"pages": _pages(pages)})
         return [_answer(answer) for answer in said["answers"]]
 
-    def remove(self, ids: Sequence[str]) -> list[bool]:
-        """Takes pages out; says of each whether it was there."""
-        removed: list[bool] = self._ask("POST", "/v1/remove", {"ids": list(ids)})["removed"]
+    def remove(self, ids: str | Iterable[str]) -> list[bool]:
+        """Takes pages out, one or several; says of each whether it was there."""
+        listed = [ids] if isinstance(ids, str) else list(ids)
+        removed: list[bool] = self._ask("POST", "/v1/remove", {"ids": listed})["removed"]
         return removed
 
     def stats(self) -> Stats:
@@ -189,6 +189,12 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _pages(pages: Iterable[str | Mapping[str, Any]]) -> list[dict[str, Any]]:
+    if isinstance(pages, str | bytes):
+        raise UsageError("pages were asked for and a single text was given", hint="put it into a list")
+    return [_page(page) for page in pages]
 
 
 def _page(page: str | Mapping[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ import pytest
 
 from neardup import Index
 from neardup.client import Client, ServiceError
+from neardup.errors import UsageError
 
 pytest.importorskip("fastapi", reason="the service needs the extra 'serve'")
 pytest.importorskip("uvicorn", reason="the service needs the extra 'serve'")
@@ -99,7 +100,11 @@ def test_what_is_added_is_found(service: str) -> None:
         answers = client.add_many([{"text": TEXT, "id": "third"}, {"text": "some other words " * 5, "id": "fourth"}])
         assert [bool(answer) for answer in answers] == [True, False]
         assert client.query_many([TEXT])[0].matches[0].copies == 2
-        assert client.remove(["third", "fourth", "none"]) == [True, True, False]
+        assert client.remove("third") == [True]
+        assert client.remove(name for name in ("fourth", "none")) == [True, False]
+        for ask in (client.add_many, client.query_many):
+            with pytest.raises(UsageError, match="put it into a list"):
+                ask(TEXT)
         assert client.stats().pages == 2
         assert client.backup("copy") == 2
         with pytest.raises(ServiceError, match="exists already"):
