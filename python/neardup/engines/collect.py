@@ -1,17 +1,18 @@
 """The first stage: source → pages read, tokenised and fingerprinted, in input order whatever the threads.
 
-One thread takes chunks off the source; workers load them, read their pages into tokens and compute fingerprints, with
-the GIL released; results are taken in order. Only a few chunks are under way at a time, and a page's text is dropped
-as soon as its fingerprints are there. Now and then what was done is committed to the scratch folder; a run that goes
-on takes those chunks off the source without loading them.
+One thread takes chunks off the source (on many cores several do, each off files of its own); workers load them, read
+their pages into tokens and compute fingerprints, with the GIL released; results are taken in order. Only a few chunks
+are under way at a time, and a page's text is dropped as soon as its fingerprints are there. Now and then what was done
+is committed to the scratch folder; a run that goes on takes those chunks off the source without loading them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines import fingerprinting
+from neardup.engines.lanes import in_lanes
 from neardup.engines.links import count_links, page_links
 from neardup.engines.parts import KEPT, LIST, STREAMS, TOKENS, Part, Tally, fixed_width_rows, numbers
 from neardup.engines.progress import Progress
@@ -170,6 +172,9 @@ class Collection:
         return count_links([(batch.column(0), batch.column(1)) for batch in self.store.columns(["own_url", "links"])])
 
 
+#: Workers that a thread keeps busy that unpacks files; of `.warc.gz` it is two or three, of compressed text four.
+_WORKERS_A_LANE: Final = 3
+
 #: Further columns of the pages of a chunk, by name; those named ``LIST…`` are lists that may go to files.
 Also = Callable[[Loaded], dict[str, pa.Array]]
 
@@ -235,21 +240,38 @@ def collect(
     if scratch is not None:
         for tally in scratch.tallies:
             progress.advance(tally.pages, tally.nbytes)
-    for part in in_order(islice(source.chunks(), done, None), worker, settings.workers):
-        if settings.strict and part.tally.skipped:
-            bad = part.tally.skipped[0]
-            raise InputError(
-                f"a record cannot be read: {bad.reason}",
-                where=f"{bad.source}, {bad.position}",
-                hint="mend it, or run without --strict to skip such records",
-            )
-        progress.advance(part.tally.pages, part.tally.nbytes)
-        store.add(part)
+    # Closed at once when something is wrong: threads would go on reading.
+    with closing(_parts(source, worker, settings, done)) as parts:
+        for part in parts:
+            if settings.strict and part.tally.skipped:
+                bad = part.tally.skipped[0]
+                raise InputError(
+                    f"a record cannot be read: {bad.reason}",
+                    where=f"{bad.source}, {bad.position}",
+                    hint="mend it, or run without --strict to skip such records",
+                )
+            progress.advance(part.tally.pages, part.tally.nbytes)
+            store.add(part)
     store.settle()
     tally = store.tally()
     if not tally.pages:
         raise InputError("no pages were found in the input", hint=_why_none(tally))
     return Collection(store, worker.fingerprints, tally.pages, tally)
+
+
+def _parts(source: Source, worker: _Worker, settings: Settings, done: int) -> Generator[Part]:
+    """The parts of a source behind those that are done, in order. On many cores several files are read at a time; not
+    where memory is short, for what is ready before its time has to be held."""
+    if done:
+        return in_order(islice(source.chunks(), done, None), worker, settings.workers)
+    return in_lanes(
+        source.lanes(),
+        worker,
+        settings.workers,
+        beside=1 if settings.memory else settings.workers // _WORKERS_A_LANE,
+        size_of=lambda part: int(part.rows.nbytes),
+        room=settings.memory_budget // 16,
+    )
 
 
 def _chosen(batches: Iterator[pa.LargeListArray], chosen: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def in_order(items: Iterable[Item], work: Callable[[Item], Result], threads: int) -> Iterator[Result]:
+def in_order(items: Iterable[Item], work: Callable[[Item], Result], threads: int) -> Generator[Result]:
     """``work`` of each item. Unlike an executor's ``map`` it takes items only as results are taken, so that a source
     larger than memory passes through.
 

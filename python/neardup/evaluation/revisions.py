@@ -12,7 +12,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -86,8 +86,11 @@ class MediaWiki:
     revisions: int | None = None
 
     def chunks(self) -> Iterator[Chunk]:
-        for path in self.paths:
-            yield from self._file(path)
+        for lane in self.lanes():
+            yield from lane()
+
+    def lanes(self) -> list[Callable[[], Iterator[Chunk]]]:
+        return [partial(self._file, path) for path in self.paths]
 
     def _file(self, path: Path) -> Iterator[Chunk]:
         rows: list[dict[str, Any]] = []

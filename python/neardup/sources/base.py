@@ -7,7 +7,7 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
@@ -76,6 +76,10 @@ class Source(Protocol):
 
     def chunks(self) -> Iterator[Chunk]:
         """The input, piece by piece."""
+        ...
+
+    def lanes(self) -> Sequence[Callable[[], Iterable[Chunk]]]:
+        """The same in parts that may be read beside each other; one after another they are ``chunks()``."""
         ...
 
     def nbytes(self) -> int | None:

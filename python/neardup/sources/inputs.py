@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator, Sequence
-from itertools import chain, groupby
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from neardup.errors import InputError, UsageError
 from neardup.sources.base import Chunk, Fields
@@ -26,6 +27,10 @@ from neardup.sources.warc import WarcFile
 FileSource = JsonLines | WarcFile | ParquetRows | Delimited | PageFiles
 
 
+#: Small files that are read one after another, in any case.
+LANE_BYTES: Final = 32 << 20
+
+
 class Inputs:
     """The source that ``open_inputs`` gives: ``files`` are its parts, in order."""
 
@@ -34,9 +39,21 @@ class Inputs:
         self._temporary = temporary
 
     def chunks(self) -> Iterator[Chunk]:
-        for are_pages, files in groupby(self.files, lambda file: isinstance(file, PageFiles)):
-            chunks = chain.from_iterable(file.chunks() for file in files)
-            yield from chunks if are_pages else gathered(chunks)  # of page files each chunk has many
+        for lane in self.lanes():
+            yield from lane()
+
+    def lanes(self) -> list[Callable[[], Iterator[Chunk]]]:
+        """A large file, a run of small ones, or a run of page files each; which depends on their sizes alone."""
+        lanes: list[list[FileSource]] = []
+        room = 0
+        for file in self.files:
+            size = LANE_BYTES if isinstance(file, PageFiles) else file.nbytes() or LANE_BYTES
+            if size > room:
+                lanes.append([])
+                room = LANE_BYTES
+            lanes[-1].append(file)
+            room -= size
+        return [partial(_chunks, files) for files in lanes]
 
     def nbytes(self) -> int | None:
         total = 0
@@ -73,6 +90,12 @@ class Inputs:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _chunks(files: Sequence[FileSource]) -> Iterator[Chunk]:
+    chunks = chain.from_iterable(file.chunks() for file in files)
+    # Of page files each chunk has many already.
+    return chunks if isinstance(files[0], PageFiles) else gathered(chunks)
 
 
 def open_inputs(

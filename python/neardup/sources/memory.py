@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
@@ -26,6 +26,9 @@ class Memory:
     def chunks(self) -> Iterator[Chunk]:
         for batch in self.batches:
             yield Chunk(batch.column("content").nbytes, partial(Loaded, batch))
+
+    def lanes(self) -> list[Callable[[], Iterator[Chunk]]]:
+        return [self.chunks]
 
     def nbytes(self) -> int | None:
         return sum(int(batch.column("content").nbytes) for batch in self.batches)
