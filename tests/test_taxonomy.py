@@ -108,6 +108,7 @@ def test_hot_keys_change_neither_what_stays_nor_the_clusters(spec: str, web_page
 def test_parts_on_disk_and_a_resumed_run_give_the_same(
     spec: str, tmp_path: Path, small_web: Web, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("neardup.sources.gathering.ENOUGH", 1)  # each file is a part of its own
     small_web.write_jsonl(tmp_path / "pages.jsonl")
     lines = (tmp_path / "pages.jsonl").read_bytes().splitlines(keepends=True)
     files = [tmp_path / f"{start:04}.jsonl" for start in range(0, len(lines), 50)]
