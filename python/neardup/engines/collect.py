@@ -172,7 +172,7 @@ class Collection:
         return count_links([(batch.column(0), batch.column(1)) for batch in self.store.columns(["own_url", "links"])])
 
 
-#: Workers that a thread keeps busy that unpacks files: two with `.warc.gz`, three with compressed text, four with tables.
+#: Workers that a thread keeps busy that unpacks files: two with `.warc.gz`, three with compressed text, four with CSV.
 _WORKERS_A_LANE: Final = 3
 
 #: Further columns of the pages of a chunk, by name; those named ``LIST…`` are lists that may go to files.
