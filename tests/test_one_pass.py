@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 from neardup import _native
+from neardup.detectors import parse
+from neardup.engines import local
+from neardup.engines.collect import Collection
 from neardup.engines.fingerprinting import Given, fingerprint_columns, read_pages
+from neardup.engines.outcome import Tables
+from neardup.engines.parts import LIST
 from neardup.fingerprints import Bands, ChunkSets, Fingerprint, Projection, ShingleSet, Supershingles, Winnowed
 from neardup.sources.memory import texts
 from neardup.text import Reading, read
@@ -69,3 +76,23 @@ def test_kinds_that_make_no_sense_are_refused(kind: tuple[str, int, int, int, bo
     content, html, charset, url = (pages.column(name) for name in ("content", "html", "charset", "url"))
     with pytest.raises(ValueError, match=r"no such kind|at least 1"):
         _native.fingerprint_pages(content, html, charset, url, [kind], held=False)
+
+
+@pytest.mark.parametrize("detector", ["minhash", "template-aware", "i-match"])
+def test_sets_are_let_go_of_when_pairs_are_found(detector: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are most of what is held, and writing tables needs memory too."""
+    seen: list[list[str]] = []
+    made = local.assemble
+
+    def watched(collection: Collection, *given: Any) -> Tables:
+        names = {name for part in collection.store._fresh for name in part.rows.schema.names}
+        seen.append(sorted(name for name in names if name.startswith(LIST)))
+        return made(collection, *given)
+
+    monkeypatch.setattr(local, "assemble", watched)
+    words = [" ".join(_WORDS[start : start + 40]) for start in (0, 0, 15)]
+    local.run(texts(words), parse(detector))
+    local.run(texts(words), parse(detector), certify=lambda *_: {})
+    without, certified = seen
+    assert not without
+    assert certified, "whoever certifies looks at what was read"

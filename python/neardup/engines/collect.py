@@ -144,6 +144,11 @@ class Collection:
             held = Sets(self.store.lists(f"{LIST}{number}"), parities)
         return Sets(list(held.loaded()), held.parities) if in_memory else held
 
+    def forget_sets(self) -> None:
+        """Lets go of sets and tokens that are in memory: matching is done, and they are most of what is held."""
+        self._given.clear()
+        self.store.forget_lists()
+
     def token_batches(self) -> Iterator[pa.LargeListArray]:
         """The tokens themselves, a batch at a time; there where they were kept."""
         return self.list_batches(TOKENS)

@@ -57,6 +57,8 @@ def run(
     with watch.stage("matching"):
         whole = None if earlier is None or not earlier.count else WithEarlier(collection, earlier)
         matches = match(whole or collection, detector, settings, earlier.count if earlier is not None else 0)
+    if certify is None and fingerprints is None:
+        collection.forget_sets()
     with watch.stage("clustering"):
         tables = assemble(collection, matches, settings, whole)
     report: dict[str, Any] = {

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from neardup.engines.parts import Part, Tally
+from neardup.engines.parts import LIST, Part, Tally
 from neardup.engines.scratch import InFile, Scratch
 
 #: Batches of lists, all in memory or all in files.
@@ -100,6 +100,13 @@ class PartStore:
             assert self.scratch is not None
             return [self.scratch.lists(number, name) for number in range(len(self._committed))]
         return [batch.column(0) for batch in self.columns([name])]
+
+    def forget_lists(self) -> None:
+        """Lets go of long lists that are in memory, for nobody asks for them any more."""
+        for parts in filter(None, (*self._committed, self._fresh)):
+            for at, part in enumerate(parts):
+                rows = part.rows.select([name for name in part.rows.schema.names if not name.startswith(LIST)])
+                parts[at] = replace(part, rows=rows)
 
     def put(self, name: str, number: int, lists: pa.LargeListArray) -> pa.LargeListArray | InFile:
         """Lists that were made of the batch of ``lists`` with this number: as they are, or in a file, if those were in
