@@ -110,8 +110,7 @@ def test_ctrl_c_says_what_an_index_keeps(tmp_path: Path, pages: Path) -> None:
     run("index", "create", tmp_path / "seen", "--detector", "minhash")
     started = start("index", "add", tmp_path / "seen", "-", "--format", "jsonl", stdin=subprocess.PIPE)
     assert started.stdin is not None
-    wait_for("seen/**/*", tmp_path)
-    started.stdin.write(lines(3000))
+    started.stdin.write(lines(3000))  # more than a pipe holds: when it is through, pages are being added
     started.stdin.flush()
     time.sleep(2)
     started.send_signal(signal.SIGINT)

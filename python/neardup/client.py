@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
-from neardup.errors import InputError, NeardupError, UsageError
+from neardup.errors import InputError, NeardupError, UsageError, single_text
 from neardup.index import Answer, Match, Stats
 
 #: Statuses after which the same request may be sent again.
@@ -193,7 +193,7 @@ class Client:
 
 def _pages(pages: Iterable[str | Mapping[str, Any]]) -> list[dict[str, Any]]:
     if isinstance(pages, str | bytes):
-        raise UsageError("pages were asked for and a single text was given", hint="put it into a list")
+        raise single_text()
     return [_page(page) for page in pages]
 
 

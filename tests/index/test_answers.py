@@ -342,6 +342,7 @@ def test_many_pages_come_as_lists_tables_or_one_by_one(tmp_path: Path) -> None:
         assert index.ids() == ["0", "1", "2"]
         for pages in (rows, (row for row in rows), pa.Table.from_pylist(rows), pa.RecordBatch.from_pylist(rows)):
             assert [answer.id for answer in index.query_many(pages)] == ["0", "1", "2"]
+        assert len(index.query_many(pa.array([TEXT, TEXT]))) == 2
         assert index.query_many([]) == index.add_many(pa.table({"text": pa.array([], pa.string())})) == []
         for ask in (index.add_many, index.query_many):
             with pytest.raises(UsageError, match="put it into a list"):

@@ -46,7 +46,7 @@ def test_a_table_is_its_rows(name: str) -> None:
     table: Any = duckdb.from_arrow(TABLE) if name == "DuckDB" else TABLES[name]
     expected = [row | {"body": row["body"] or ""} for row in TABLE.to_pylist()]
     assert rows_of(table) == rows_of(expected)
-    result = find_duplicates(TABLE, fields=FIELDS, detector="minhash(threshold=0.7)")
+    result = find_duplicates(table, fields=FIELDS, detector="minhash(threshold=0.7)")
     assert result.pages["id"].to_pylist() == ["7", "8", "9", "10"]
     assert result.pages["reason"].to_pylist() == ["chosen", "unique", "empty", "near-duplicate"]
 

@@ -177,7 +177,7 @@ class Collection:
         return count_links([(batch.column(0), batch.column(1)) for batch in self.store.columns(["own_url", "links"])])
 
 
-#: Workers that a thread keeps busy that unpacks files: two with `.warc.gz`, three with compressed text, four with CSV.
+#: Workers that a thread that unpacks files keeps busy, about.
 _WORKERS_A_LANE: Final = 3
 
 #: Further columns of the pages of a chunk, by name; those named ``LIST…`` are lists that may go to files.

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines.fingerprinting import Given
-from neardup.errors import InputError, UsageError
+from neardup.errors import InputError, UsageError, single_text
 from neardup.index.shape import Shape
-from neardup.sources.memory import Pages, texts
+from neardup.sources.memory import Pages, as_table, texts
 from neardup.text import Reading, read
 
 Page = str | Mapping[str, Any]
@@ -48,11 +48,12 @@ def page_list(pages: Pages) -> Sequence[Page]:
     [{'id': 'a', 'text': 'a text'}]
     """
     if isinstance(pages, str | bytes):
-        raise UsageError("pages were asked for and a single text was given", hint="put it into a list")
-    if hasattr(pages, "__arrow_c_stream__"):
-        rows: list[Page] = pa.table(pages).to_pylist()
+        raise single_text()
+    table = as_table(pages)
+    if table is not None:
+        rows: list[Page] = table.to_pylist()
         return rows
-    return pages if isinstance(pages, Sequence) else list(pages)
+    return pages if isinstance(pages, Sequence) else list(cast(Iterable[Page], pages))
 
 
 def arrays_of(

@@ -121,7 +121,7 @@ class Delimited:
                 yield group
 
     def _add_rows(self, group: Group, text: PlainText) -> bool:
-        """Adds the rows that come next, at least one; False where there are none."""
+        """Adds rows that come next, or reads on; False at the end."""
         names, at = group.header.values, text.at
         *columns, starts, ends, lines = text.advance(
             delimiter=self.delimiter,

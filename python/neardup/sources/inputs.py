@@ -44,16 +44,7 @@ class Inputs:
 
     def lanes(self) -> list[Callable[[], Iterator[Chunk]]]:
         """A large file, a run of small ones, or a run of page files each; which depends on their sizes alone."""
-        lanes: list[list[FileSource]] = []
-        room = 0
-        for file in self.files:
-            size = LANE_BYTES if isinstance(file, PageFiles) else file.nbytes() or LANE_BYTES
-            if size > room:
-                lanes.append([])
-                room = LANE_BYTES
-            lanes[-1].append(file)
-            room -= size
-        return [partial(_chunks, files) for files in lanes]
+        return [partial(_chunks, files) for files in runs_of_files(self.files, LANE_BYTES)]
 
     def nbytes(self) -> int | None:
         total = 0
@@ -90,6 +81,21 @@ class Inputs:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def runs_of_files(files: Sequence[FileSource], most: int) -> list[list[FileSource]]:
+    """Files that follow each other, together where they have at most so many stored bytes; page files, which are many
+    already, and what has no known size alone."""
+    runs: list[list[FileSource]] = []
+    room = 0
+    for file in files:
+        size = most if isinstance(file, PageFiles) else file.nbytes() or most
+        if size > room:
+            runs.append([])
+            room = most
+        runs[-1].append(file)
+        room -= size
+    return runs
 
 
 def _chunks(files: Sequence[FileSource]) -> Iterator[Chunk]:

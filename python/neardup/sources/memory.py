@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import InputError, UsageError
+from neardup.errors import InputError, UsageError, single_text
 from neardup.page import BATCH_BYTES
 from neardup.sources.base import Chunk, Fields, Loaded, build_pages
 from neardup.sources.parquet import check_columns, column_of, convert, pieces
@@ -68,8 +68,8 @@ def in_memory(pages: Pages, fields: Fields = Fields()) -> Memory:
     neardup.errors.UsageError: pages were asked for and a single text was given: put it into a list
     """
     if isinstance(pages, str | bytes):
-        raise UsageError("pages were asked for and a single text was given", hint="put it into a list")
-    table = _table(pages, fields)
+        raise single_text()
+    table = as_table(pages, fields)
     if table is not None:
         return _of_table(table, fields)
     if not isinstance(pages, Iterable):
@@ -77,7 +77,7 @@ def in_memory(pages: Pages, fields: Fields = Fields()) -> Memory:
     return texts([_renamed(page, fields) for page in pages] if fields.changed() else pages)
 
 
-def _table(pages: Any, fields: Fields) -> pa.Table | None:
+def as_table(pages: Any, fields: Fields = Fields()) -> pa.Table | None:
     """Pages as a table, where they are one to whoever speaks Arrow; a column is taken for texts."""
     if isinstance(pages, pa.RecordBatch):
         return pa.Table.from_batches([pages])

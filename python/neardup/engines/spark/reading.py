@@ -30,7 +30,7 @@ from neardup.graph.keep import preferences
 from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources import Fields
 from neardup.sources.base import Loaded, build_pages
-from neardup.sources.inputs import FileSource, Inputs
+from neardup.sources.inputs import FileSource, Inputs, runs_of_files
 from neardup.sources.tree import PageFiles, looks_like_html
 
 if TYPE_CHECKING:
@@ -126,24 +126,17 @@ def arrow_schema(session: SparkSession, declared: str) -> pa.Schema:
 def parts_of(source: Inputs) -> list[Inputs]:
     """What tasks read, each some files of a source that follow each other, by names that hold in any directory: one
     large file, several small ones, or a piece of a long run of page files."""
-    parts: list[list[FileSource]] = []
-    room = 0
+    parts: list[FileSource] = []
     for file in source.files:
         if isinstance(file, PageFiles):
             files = [replace(named, place=named.place.anywhere()) for named in file.files]
             starts = range(0, len(files), _FILES_A_TASK)
-            parts += [[PageFiles(files[start : start + _FILES_A_TASK], file.base_url)] for start in starts]
-            room = 0
-            continue
-        part = copy(file)
-        part.place = file.place.anywhere()
-        size = file.nbytes() or BYTES_A_TASK
-        if size > room:
-            parts.append([])
-            room = BYTES_A_TASK
-        parts[-1].append(part)
-        room -= size
-    return [Inputs(files) for files in parts]
+            parts += [PageFiles(files[start : start + _FILES_A_TASK], file.base_url) for start in starts]
+        else:
+            part = copy(file)
+            part.place = file.place.anywhere()
+            parts.append(part)
+    return [Inputs(files) for files in runs_of_files(parts, BYTES_A_TASK)]
 
 
 def read_files(session: SparkSession, source: Inputs, layout: Layout) -> DataFrame:
