@@ -86,7 +86,8 @@ REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """A table as groups of rows that are made when they are asked for, each time anew.
+    """A table as groups of rows that are made when they are asked for, each time anew. Texts that repeat may stand in a
+    group as a dictionary and places in it.
 
     >>> table = pa.table({"row": [7]})
     >>> groups = Groups(table.schema, lambda: iter([table]))
@@ -102,7 +103,8 @@ class Groups:
 
     def table(self) -> pa.Table:
         """All of it."""
-        return pa.concat_tables([self.schema.empty_table(), *self]).combine_chunks()
+        plain = (group.cast(self.schema) for group in self)
+        return pa.concat_tables([self.schema.empty_table(), *plain]).combine_chunks()
 
 
 #: Rows of the table of pages, given by their numbers in ascending order.
@@ -202,13 +204,13 @@ def _assembled(
             "row": pa.array(here - np.uint32(behind), pa.uint64()),
             "id": ids.take(pa.array(here)),
             **{name: told.column(name) for name in told.column_names},
-            "identity": ids.take(pa.array(matches.identity[here])),
-            "cluster": ids.take(pa.array(cluster[here])),
+            "identity": _named(ids, matches.identity[here]),
+            "cluster": _named(ids, cluster[here]),
             "kept": pa.array(stays),
-            "kept_instead": ids.take(pa.array(removed.instead[here], mask=stays)),
-            "reason": reasons.take(pa.array(reason[here])),
+            "kept_instead": _named(ids, removed.instead[here], ~stays),
+            "reason": _named(reasons, reason[here]),
         }
-        return pa.table([columns[name] for name in PAGES_OUT.names], schema=PAGES_OUT)
+        return _group(PAGES_OUT, columns)
 
     def page_groups() -> Iterator[pa.Table]:
         start = behind
@@ -217,7 +219,7 @@ def _assembled(
             start += told.num_rows
 
     def pages_at(wanted: npt.NDArray[np.uint32]) -> pa.Table:
-        return pages_table(wanted + np.uint32(behind), collection.at(as_read, wanted))
+        return pages_table(wanted + np.uint32(behind), collection.at(as_read, wanted)).cast(PAGES_OUT)
 
     clusters = clusters_table(
         ids,
@@ -279,7 +281,7 @@ def _against(earlier: WithEarlier, ids: pa.Array, matches: Matches, behind: int)
     pairs = _pairs_table(ids, matches, np.zeros(len(matches.a), bool), found, behind, check=False)
     runs = earlier.earlier.column("run").take(pa.array(matches.a[found]))
     columns = {name: pairs.column(name) for name in AGAINST_OUT.names if name != "run"} | {"run": runs}
-    return pa.table([columns[name] for name in AGAINST_OUT.names], schema=AGAINST_OUT)
+    return _group(AGAINST_OUT, columns).cast(AGAINST_OUT)
 
 
 def _held(matches: Matches, pairs: int, held: int) -> str:
@@ -302,23 +304,33 @@ def _pairs_table(
 
     names = pa.array([rule.rule for rule in matches.rules], pa.string())
     a, b = matches.a[held], matches.b[held]
-    return pa.Table.from_arrays(
-        [
-            ids.take(pa.array(a)),
-            ids.take(pa.array(b)),
-            # An earlier page has no row of its own; its table has no such column.
-            pa.array(a - np.uint32(behind) if check else a, pa.uint64()),
-            pa.array(b - np.uint32(behind), pa.uint64()),
-            pa.array(matches.same_site[held]),
-            pa.array(matches.score[held]),
-            optional(matches.b_similarity, pa.int32()),
-            optional(matches.c_similarity, pa.int32()),
-            optional(matches.jaccard, pa.float64()),
-            names.take(pa.array(matches.rule[held])),
-            pa.array(tree[held]),
-        ],
-        schema=PAIRS_OUT,
-    )
+    columns = {
+        "a": _named(ids, a),
+        "b": _named(ids, b),
+        # An earlier page has no row of its own; its table has no such column.
+        "row_a": pa.array(a - np.uint32(behind) if check else a, pa.uint64()),
+        "row_b": pa.array(b - np.uint32(behind), pa.uint64()),
+        "same_site": pa.array(matches.same_site[held]),
+        "score": pa.array(matches.score[held]),
+        "b_similarity": optional(matches.b_similarity, pa.int32()),
+        "c_similarity": optional(matches.c_similarity, pa.int32()),
+        "jaccard": optional(matches.jaccard, pa.float64()),
+        "rule": _named(names, matches.rule[held]),
+        "tree": pa.array(tree[held]),
+    }
+    return _group(PAIRS_OUT, columns)
+
+
+def _named(names: pa.Array, rows: npt.NDArray[Any], valid: npt.NDArray[np.bool_] | None = None) -> pa.DictionaryArray:
+    """Names by their rows, each name once: a page is in many pairs, and its id may be long."""
+    coded = pa.array(rows, mask=None if valid is None else ~valid).dictionary_encode()
+    return pa.DictionaryArray.from_arrays(coded.indices, names.take(coded.dictionary))
+
+
+def _group(schema: pa.Schema, columns: dict[str, pa.Array]) -> pa.Table:
+    """Columns of a schema, some of them with a dictionary."""
+    fields = [field.with_type(columns[field.name].type) for field in schema]
+    return pa.table([columns[field.name] for field in schema], schema=pa.schema(fields))
 
 
 def page_reasons(

@@ -10,7 +10,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -84,7 +85,8 @@ def _sync_folder(folder: Path) -> None:
 def write_groups(schema: pa.Schema, groups: Iterable[pa.Table], path: str | os.PathLike[str]) -> None:
     """Writes a table that comes in groups of at most ``ROW_GROUP_ROWS`` rows as Parquet, a row group each.
 
-    The same groups give the same bytes.
+    Texts may come with a dictionary, the same columns in every group; who reads the file finds texts. The same groups
+    give the same bytes.
 
     >>> import tempfile
     >>> groups = [pa.table({"row": [0, 1]}), pa.table({"row": [2]})]
@@ -100,10 +102,15 @@ def write_groups(schema: pa.Schema, groups: Iterable[pa.Table], path: str | os.P
         "write_statistics": True,
         "use_dictionary": [name for name in schema.names if name not in _DISTINCT],
     }
-    with replacing(path) as file, pq.ParquetWriter(file, schema, **options) as writer:
-        for group in _ahead(groups):
-            # One chunk a column: pages of Parquet follow the table's values, not how it was put together.
-            writer.write_table(group.combine_chunks(), row_group_size=ROW_GROUP_ROWS)
+    with replacing(path) as file, closing(_ahead(groups)) as made:
+        first = next(made, None)
+        if first is not None and first.schema != schema:
+            # The dictionary is how the column is stored; of an Arrow schema in the file it would become its type.
+            schema, options["store_schema"] = first.schema, False
+        with pq.ParquetWriter(file, schema, **options) as writer:
+            for group in chain([] if first is None else [first], made):
+                # One chunk a column: pages of Parquet follow the table's values, not how it was put together.
+                writer.write_table(group.combine_chunks(), row_group_size=ROW_GROUP_ROWS)
 
 
 def _ahead(groups: Iterable[pa.Table]) -> Iterator[pa.Table]:
