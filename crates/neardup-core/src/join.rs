@@ -104,6 +104,9 @@ pub struct Standing {
     pub page: u32,
 }
 
+/// Pages of which two columns of entries may be held.
+const AHEAD: usize = 1 << 22;
+
 /// A part of all keys: those whose hash begins with the bits `number`.
 #[derive(Clone, Copy)]
 struct Part {
@@ -153,15 +156,29 @@ impl<'a> Buckets<'a> {
     }
 
     /// Column after column, and of a long one part after part, all in the same memory: what is given back and taken
-    /// anew is held twice for a while.
+    /// anew is held twice for a while. The entries of a column are made while the one before it is joined, unless they
+    /// are so many that a second list of them would count.
     fn join_columns(&self, verifier: &impl Screened, limits: Limits, joining: &mut Joining) {
-        let (mut entries, mut spare) = (Vec::new(), Vec::new());
-        for number in 0..self.keys.count() {
-            for part in Part::all(self.keys.pages(), limits) {
-                self.fill(number, part, &mut entries, &mut spare);
-                let column = Column { buckets: self, number, entries };
+        let parts = || Part::all(self.keys.pages(), limits);
+        let mut steps = (0..self.keys.count()).flat_map(|number| parts().map(move |part| (number, part)));
+        let (mut entries, mut next, mut spare) = (Vec::new(), Vec::new(), Vec::new());
+        let mut fill = |step: Option<(usize, Part)>, entries: &mut Vec<Entry>| {
+            let (number, part) = step?;
+            self.fill(number, part, entries, &mut spare);
+            Some(number)
+        };
+        let mut filled = fill(steps.next(), &mut entries);
+        while let Some(number) = filled {
+            let column = Column { buckets: self, number, entries };
+            let following = steps.next();
+            if self.keys.pages() > AHEAD {
                 column.join_within(verifier, limits, joining);
                 entries = column.entries;
+                filled = fill(following, &mut entries);
+            } else {
+                let join = || column.join_within(verifier, limits, joining);
+                filled = rayon::join(join, || fill(following, &mut next)).1;
+                entries = std::mem::replace(&mut next, column.entries);
             }
         }
     }

@@ -86,7 +86,7 @@ class Collection:
         taken: list[pa.RecordBatch] = []
         before = done = 0
         for batch in self.store.columns(list(names)):
-            upto = int(np.searchsorted(rows, before + batch.num_rows))
+            upto = int(np.searchsorted(rows, np.uint32(before + batch.num_rows)))
             if upto > done or not taken:
                 taken.append(batch.take(pa.array(rows[done:upto] - np.uint32(before))))
             before, done = before + batch.num_rows, upto

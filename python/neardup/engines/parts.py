@@ -99,7 +99,8 @@ def fixed_width_rows(batches: Iterable[pa.RecordBatch], rows: npt.NDArray[np.uin
         width = column.type.list_size
         if found is None:
             found = np.empty((len(rows), width), np.uint64)
-        upto = int(np.searchsorted(rows, before + len(column)))
+        # A number of the rows' own type, or all of them would be cast to another for every batch.
+        upto = int(np.searchsorted(rows, np.uint32(before + len(column))))
         # `flatten` respects that a batch may be a slice of another.
         values = column.flatten().to_numpy().reshape(-1, width)
         # Any mode but "raise" is written straight to where it belongs; no row is outside.

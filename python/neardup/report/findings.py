@@ -143,7 +143,7 @@ class Findings:
         if self._degrees is None:
             self._degrees = np.zeros(self.pages, np.int32)
         for ends in (a, b):
-            self._degrees += np.bincount(ends, minlength=self.pages).astype(np.int32)
+            np.add.at(self._degrees, ends, np.int32(1))
         self._keep_sample(group, a, b)
         self._keep_weakest(group, a, score)
 
