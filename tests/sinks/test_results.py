@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import OutputError
-from neardup.sinks import replacing, write_json, write_table
+from neardup.sinks import replacing, write_groups, write_json, write_table
 from neardup.sinks.folder import new_folder
 
 
@@ -25,6 +25,25 @@ def test_same_table_same_bytes(tmp_path: Path) -> None:
     write_table(pa.concat_tables(pieces), tmp_path / "b.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
     assert pq.read_table(tmp_path / "a.parquet")["row"].to_pylist() == rows
+
+
+def test_texts_with_a_dictionary_are_read_as_texts(tmp_path: Path) -> None:
+    plain = pa.schema([pa.field("a", pa.string(), nullable=False), pa.field("b", pa.string()), ("row", pa.uint64())])
+    coded = pa.schema(
+        [plain.field("a").with_type(pa.dictionary(pa.int32(), pa.string())), plain.field(1), plain.field(2)]
+    )
+    groups = [
+        pa.table({"a": pa.array(names).dictionary_encode(), "b": names, "row": [0, 1, 2]}, schema=coded)
+        for names in (["x", "y", "x"], ["z", "z", "é"])
+    ]
+    write_groups(plain, groups, tmp_path / "pairs.parquet")
+    file = pq.ParquetFile(tmp_path / "pairs.parquet")
+    assert file.schema_arrow == plain
+    assert file.read()["a"].to_pylist() == ["x", "y", "x", "z", "z", "é"]
+    assert file.num_row_groups == 2
+    assert "RLE_DICTIONARY" in file.metadata.row_group(1).column(0).encodings
+    write_groups(plain, [], tmp_path / "none.parquet")
+    assert pq.read_table(tmp_path / "none.parquet") == plain.empty_table()
 
 
 def test_json(tmp_path: Path) -> None:

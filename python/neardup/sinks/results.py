@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from itertools import chain
@@ -113,7 +113,7 @@ def write_groups(schema: pa.Schema, groups: Iterable[pa.Table], path: str | os.P
                 writer.write_table(group.combine_chunks(), row_group_size=ROW_GROUP_ROWS)
 
 
-def _ahead(groups: Iterable[pa.Table]) -> Iterator[pa.Table]:
+def _ahead(groups: Iterable[pa.Table]) -> Generator[pa.Table]:
     """The groups, each made while the one before it is written."""
     left = iter(groups)
     with ThreadPoolExecutor(1, thread_name_prefix="neardup-groups") as maker:
