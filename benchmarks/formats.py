@@ -34,18 +34,31 @@ def report(places: Places, plan: Plan, corpora: Corpora) -> list[Section]:
     size = file.stat().st_size
     section = Section(
         f"The same {size / 1e6:,.0f} MB in every form",
-        ("form", "files", "stored MB", "seconds (median)", "range", "MB/s of lines", "CPU s", "peak MB"),
+        (
+            "form",
+            "files",
+            "stored MB",
+            "seconds (median)",
+            "range",
+            "MB/s of lines",
+            "CPU s",
+            "peak MB",
+            "seconds with --write kept",
+        ),
     )
     print(section.title, flush=True)
     forms = {"one file of lines": file, **_written(file)}
     runs = {
-        name: partial(measure, _command(places, name, given), places.log("formats")) for name, given in forms.items()
+        label: partial(measure, [*_command(places, label, given), *further], places.log("formats"))
+        for name, given in forms.items()
+        for label, further in ((name, []), (_and_written(name), ["--write", "kept"]))
     }
     summaries = alternate(runs, plan.rounds)
     counts = {}
-    for name, summary in summaries.items():
-        if summary.trouble:
-            section.rows.append([name, "–", "–", places.public(summary.trouble), *["–"] * 4])
+    for name in forms:
+        summary, written = summaries[name], summaries[_and_written(name)]
+        if trouble := summary.trouble or written.trouble:
+            section.rows.append([name, "–", "–", places.public(trouble), *["–"] * 5])
             continue
         stored = [path for path in forms[name].rglob("*") if path.is_file()] or [forms[name]]
         told = json.loads((_answer(places, name) / "run.json").read_text())["counts"]
@@ -60,6 +73,7 @@ def report(places: Places, plan: Plan, corpora: Corpora) -> list[Section]:
                 number(size / 1e6 / summary.median()),
                 f"{summary.median('cpu_seconds'):.2f}",
                 f"{summary.median('peak_bytes') / 1e6:,.0f}",
+                f"{written.median():.2f}",
             ]
         )
     same = len(set(map(tuple, counts.values()))) == 1
@@ -71,8 +85,12 @@ def report(places: Places, plan: Plan, corpora: Corpora) -> list[Section]:
     return [section]
 
 
+def _and_written(name: str) -> str:
+    return f"{name}, written"
+
+
 def _answer(places: Places, name: str) -> Path:
-    return places.answer(f"formats-{name.replace(' ', '-')}")
+    return places.answer(f"formats-{name.replace(', ', '-').replace(' ', '-')}")
 
 
 def _command(places: Places, name: str, given: Path) -> list[str | Path]:

@@ -20,7 +20,6 @@ from neardup.engines.layout import Layout
 from neardup.engines.local import Certify, stages
 from neardup.engines.scratch import Scratch, check_room, discard
 from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.workers import in_order
 from neardup.errors import InputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
@@ -33,6 +32,7 @@ from neardup.sources import Fields, Source
 from neardup.sources import Inputs as OpenedInputs
 from neardup.sources.memory import Pages, in_memory
 from neardup.version import VERSION
+from neardup.workers import in_order
 
 #: How the names of compressed files end.
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".br", ".parquet")
@@ -129,7 +129,7 @@ def dedup(
         # A run that fails before anything was committed leaves nothing behind.
         stack.callback(lambda: None if committed.tallies else discard(place))
         outcome = _run(source, chosen, settings, progress, opened, committed, certify, before, saved)
-        write_outcome(outcome, folder, source, write, progress or Silent(), store=store)
+        write_outcome(outcome, folder, source, write, progress or Silent(), store=store, threads=settings.workers)
         committed.tallies.clear()
     return _result(outcome, Path(out))
 
@@ -352,6 +352,7 @@ def write_outcome(
     progress: Progress,
     *,
     store: bool = False,
+    threads: int = 1,
 ) -> None:
     """Writes the tables, pages and their store if asked for, the report, and last ``run.json``."""
     # What only a run that is written needs.
@@ -381,7 +382,7 @@ def write_outcome(
         if outcome.against is not None:
             write_table(outcome.against, folder / "against.parquet")
         if write is not None:
-            written = write_pages(source, outcome.pages, folder / "written", what=write)
+            written = write_pages(source, outcome.pages, folder / "written", write, threads)
             outcome.report["written"] = [str(path.relative_to(folder)) for path in written]
     with watch.stage("report"):
         told = outcome.report | {"stages": outcome.report["stages"] + stages(watch.stages)}

@@ -118,6 +118,33 @@ def test_parquet(tmp_path: Path, codec: str) -> None:
     assert pq.read_table(none).num_rows == 0
 
 
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".csv.zst", ".warc", ".warc.gz"])
+@pytest.mark.parametrize("what", ["kept", "all"])
+def test_threads_leave_no_trace(tmp_path: Path, ending: str, what: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("neardup.sinks.records._GATHERED", 500)
+    for module in ("sources.delimited", "sources.jsonl", "sinks.rewrite"):
+        monkeypatch.setattr(f"neardup.{module}.BATCH_BYTES", 700)
+    kind, _, packing = ending[1:].partition(".")
+    make = {
+        "jsonl": lambda n: b'{"id": %d, "text": "%s"}\n' % (n, b"word " * (n % 7)),
+        "csv": lambda n: b'%d,"%s"\n' % (n, b"word\n" * (n % 7 + 1)),
+        "warc": response,
+    }[kind]
+    pack = PACKERS["." + packing if packing else ""]
+    made = [make(n) for n in range(300)]
+    packed = pack(b"id,text\n" + b"".join(made)) if kind == "csv" else b"".join(map(pack, made))
+    path = tmp_path / f"in{ending}"
+    path.write_bytes(packed)
+    kept = [n % 3 > 0 for n in range(300)]
+    with open_inputs([path]) as source:
+        (one,) = write_pages(source, decisions(kept), tmp_path / "one", what)
+        (several,) = write_pages(source, decisions(kept), tmp_path / "several", what, 4)
+    assert several.read_bytes() == one.read_bytes()
+    if what == "kept" and kind != "csv":
+        plain = UNPACKERS["." + packing if packing else ""](one.read_bytes())
+        assert plain == b"".join(line for line, stays in zip(made, kept, strict=True) if stays)
+
+
 def response(number: int, content_type: bytes = b"text/html") -> bytes:
     block = b"HTTP/1.1 200 OK\r\nContent-Type: %s\r\n\r\n<p>page %d" % (content_type, number)
     return (
@@ -145,6 +172,26 @@ def test_warc(tmp_path: Path, ending: str) -> None:
         loaded = [chunk.load() for chunk in source.chunks()]
     assert [page for one in loaded for page in one.pages["id"].to_pylist()] == [f"urn:uuid:{n}" for n in (1, 3, 4)]
     assert not any(one.skipped for one in loaded)
+
+
+def test_warc_pages_known_by_their_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = [gzip.compress(raw) for raw in (WARCINFO, response(1), response(2, b"image/png"), response(3))]
+    path = tmp_path / "in.warc.gz"
+    path.write_bytes(b"".join(stored))
+    places = pa.array([len(stored[0]), sum(map(len, stored[:3]))])
+
+    def look(framed: Any) -> None:
+        raise AssertionError("a record was looked into")
+
+    monkeypatch.setattr("neardup.sinks.records.read_page", look)
+    table = decisions([False, True]).append_column("offset", places)
+    with open_inputs([path]) as source:
+        (kept,) = write_pages(source, table, tmp_path / "kept")
+        assert kept.read_bytes() == stored[0] + stored[3]
+        # The file is another one by now: a page is not where it was.
+        path.write_bytes(b"".join([stored[0], stored[0], *stored[1:]]))
+        with pytest.raises(OutputError, match="do not give the 2 pages"):
+            write_pages(source, table, tmp_path / "other")
 
 
 def test_warc_in_one_member(tmp_path: Path) -> None:

@@ -28,11 +28,11 @@ from neardup.engines.progress import Progress
 from neardup.engines.scratch import InFile, Scratch
 from neardup.engines.settings import Settings
 from neardup.engines.store import Lists, PartStore
-from neardup.engines.workers import in_order
 from neardup.errors import InputError
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
 from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Loaded, Source
+from neardup.workers import in_order
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from neardup.detectors import Detector
 from neardup.engines.collect import Collection
 from neardup.engines.fingerprinting import after_all
 from neardup.engines.settings import Settings
-from neardup.engines.workers import in_order
 from neardup.errors import UsageError
 from neardup.fingerprints import (
     BLOCKS,
@@ -31,6 +30,7 @@ from neardup.fingerprints import (
     start_statistics,
 )
 from neardup.text import Reading
+from neardup.workers import in_order
 
 #: A title that more addresses of a site have than this does not name a page.
 MOST_ADDRESSES: Final = 8

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-from neardup.engines.workers import in_order
+from neardup.workers import in_order
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

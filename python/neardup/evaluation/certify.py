@@ -24,7 +24,6 @@ from neardup.engines import Outcome, Progress, Settings, Silent
 from neardup.engines.collect import Collection
 from neardup.engines.local import stages
 from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.workers import in_order
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.evaluation.certificate import FindPartners, Notion, Partners, Rows, RunGraph, certificate, notion_of
 from neardup.evaluation.theory import shingle_lengths
@@ -34,6 +33,7 @@ from neardup.results import Opened, Result, open_result
 from neardup.sinks import write_json
 from neardup.sources import Fields, Source
 from neardup.text import Reading, read
+from neardup.workers import in_order
 
 SAMPLE: Final = 1000
 #: True pairs that may be met from the sample; more would not fit in memory.

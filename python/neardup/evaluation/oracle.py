@@ -22,7 +22,6 @@ from neardup.engines import Progress, Settings, Silent
 from neardup.engines.collect import Collection, collect
 from neardup.engines.local import stages
 from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.workers import in_order
 from neardup.errors import NeardupError, UsageError
 from neardup.evaluation.pages import exact_page
 from neardup.fingerprints import ShingleSet
@@ -30,6 +29,7 @@ from neardup.results import Opened
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Source
+from neardup.workers import in_order
 
 Measure = Literal["jaccard", "cosine", "containment"]
 MEASURES: Final[tuple[str, ...]] = get_args(Measure)

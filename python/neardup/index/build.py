@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from neardup.detectors import parse
 from neardup.engines import Progress, Settings, Silent
-from neardup.engines.workers import in_order
 from neardup.errors import InputError
 from neardup.fingerprints import CollectionStatistics
 from neardup.index.answers import Answer
@@ -25,6 +24,7 @@ from neardup.page import Skipped
 from neardup.results import Opened, open_result
 from neardup.sources import Chunk, Fields
 from neardup.text import Reading
+from neardup.workers import in_order
 
 
 @dataclass(frozen=True, slots=True)

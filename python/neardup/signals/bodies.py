@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines import Progress
-from neardup.engines.workers import in_order
 from neardup.errors import InputError
 from neardup.fingerprints import Projection, ShingleSet, Supershingles
 from neardup.page import Skipped
@@ -29,6 +28,7 @@ from neardup.signals.idf import Idf
 from neardup.signals.tfidf import top_terms
 from neardup.sources import Chunk, Source
 from neardup.text import read
+from neardup.workers import in_order
 
 #: Terms in a shingle of main content, and block elements in a run of the layout.
 MAIN_SHINGLE: Final = 3

@@ -21,7 +21,6 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines import Progress, Settings, Silent
-from neardup.engines.workers import in_order
 from neardup.errors import InputError, UsageError
 from neardup.signals.bodies import Bodies, Needs, Rows, blocks, read_bodies, require
 from neardup.signals.catalogue import BODIES, SIGNALS, by_name, names_of
@@ -43,6 +42,7 @@ from neardup.signals.urls import OF_ADDRESSES, address, same_canonical
 from neardup.sinks import write_table
 from neardup.sources import Source
 from neardup.sources.memory import texts
+from neardup.workers import in_order
 
 _BLOCK_BYTES: Final = 16 << 20
 _BLOCK_PAIRS: Final = 512

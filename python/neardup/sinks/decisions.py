@@ -19,6 +19,9 @@ _FIELDS: list[pa.Field[Any]] = [
 ]
 ADDED: Final = pa.schema(_FIELDS)
 
+#: Rows that are turned into decisions at a time where they are taken one by one.
+_NEAR: Final = 4096
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -49,7 +52,8 @@ class Decision:
 
 
 class Decisions:
-    """The rows of a table with ``Decision``'s columns, one a page, in order.
+    """The rows of a table with ``Decision``'s columns, one a page, in order; and where each page is stored, if there is
+    a column ``offset``.
 
     >>> table = pa.table({"identity": ["a"], "cluster": ["a"], "kept": [True], "kept_instead": [None],
     ...                   "reason": [None]})
@@ -59,15 +63,48 @@ class Decisions:
 
     def __init__(self, table: pa.Table) -> None:
         self._columns = table.select([name.removeprefix("neardup_") for name in ADDED.names])
+        self._offsets = table.column("offset") if "offset" in table.column_names else None
         self._at = 0
+        #: The next rows, from the row ``_near_from`` on: one by one is dear.
+        self._near: list[Decision] = []
+        self._near_offsets: list[int | None] = []
+        self._near_from = 0
 
     def take(self, count: int) -> list[Decision]:
         """The decisions of the next pages."""
+        return [Decision(**row) for row in self._next(count).to_pylist()]
+
+    def take_kept(self, count: int) -> list[bool]:
+        """Of the next pages no more than whether they stay."""
+        kept: list[bool] = self._next(count).column("kept").to_pylist()
+        return kept
+
+    def take_one(self) -> Decision:
+        """The decision of the next page."""
+        self._look()
+        self._at += 1
+        return self._near[self._at - 1 - self._near_from]
+
+    def offset(self) -> int | None:
+        """Where the next page is stored, if that is known and there is one."""
+        if self._at == self._columns.num_rows or self._offsets is None:
+            return None
+        self._look()
+        return self._near_offsets[self._at - self._near_from]
+
+    def _look(self) -> None:
+        if not self._near_from <= self._at < self._near_from + len(self._near):
+            self._near_from = self._at
+            self._near = self.take(max(1, min(_NEAR, self._columns.num_rows - self._at)))
+            self._at = self._near_from
+            if self._offsets is not None:
+                self._near_offsets = self._offsets.slice(self._at, len(self._near)).to_pylist()
+
+    def _next(self, count: int) -> pa.Table:
         if self._at + count > self._columns.num_rows:
             raise self._changed()
-        rows = self._columns.slice(self._at, count).to_pylist()
         self._at += count
-        return [Decision(**row) for row in rows]
+        return self._columns.slice(self._at - count, count)
 
     def finish(self) -> None:
         """Raises ``OutputError`` unless every decision was taken."""

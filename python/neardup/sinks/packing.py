@@ -6,13 +6,20 @@ import gzip
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, cast
+from typing import Protocol
 
 import zstandard
 
+from neardup.sinks.gzipped import LEVEL, GzipWriter
 from neardup.sinks.results import replacing
 from neardup.sources.files import Place
 from neardup.sources.unpack import compression_of
+
+
+class Writable(Protocol):
+    """What takes bytes."""
+
+    def write(self, data: bytes, /) -> object: ...
 
 
 def stored_compression(place: Place) -> str:
@@ -21,10 +28,11 @@ def stored_compression(place: Place) -> str:
 
 
 @contextmanager
-def packed(path: str | os.PathLike[str], compression: str) -> Iterator[IO[bytes]]:
-    """A file to write to that is compressed on the way, and appears when it is whole.
+def packed(path: str | os.PathLike[str], compression: str, threads: int = 1) -> Iterator[Writable]:
+    """A file to write to that is compressed on the way, and appears when it is whole. It has the same bytes for any
+    number of threads.
 
-    >>> import pathlib, tempfile
+    >>> import gzip, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with packed(f"{folder}/a.gz", "gzip") as file:
     ...         _ = file.write(b"hello")
@@ -33,12 +41,12 @@ def packed(path: str | os.PathLike[str], compression: str) -> Iterator[IO[bytes]
     """
     with replacing(path) as file:
         if compression == "gzip":
-            # No name and no time in the header: the same pages give the same bytes.
-            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packer:
-                yield cast("IO[bytes]", packer)
+            with GzipWriter(file, max(1, threads)) as packer:
+                yield packer
         elif compression == "zstd":
-            with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as writer:
-                yield cast("IO[bytes]", writer)
+            # The library cuts what it is given where no thread would cut it, but in the same places for any number.
+            with zstandard.ZstdCompressor(threads=max(1, threads)).stream_writer(file, closefd=False) as writer:
+                yield writer
         else:
             yield file
 
@@ -50,5 +58,5 @@ def pack_record(data: bytes, compression: str) -> bytes:
     b'hello'
     """
     if compression == "gzip":
-        return gzip.compress(data, mtime=0)
+        return gzip.compress(data, LEVEL, mtime=0)
     return zstandard.compress(data) if compression == "zstd" else data

@@ -11,8 +11,9 @@ import csv
 import io
 import re
 import shutil
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
@@ -26,32 +27,72 @@ from neardup.sources.http import BodyError
 from neardup.sources.tree import PageFiles, read_page_file
 from neardup.sources.unpack import Unpacked
 from neardup.sources.warc import PAGE_KINDS, NotAPage, WarcFile, read_page
+from neardup.workers import in_order
 
+#: Bytes of records that one thread packs at a time.
+_GATHERED: Final = 1 << 20
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]+")
 
 
-def rewrite_warc(file: WarcFile, decisions: Decisions, target: Path, everything: bool) -> None:
+def rewrite_warc(file: WarcFile, decisions: Decisions, target: Path, everything: bool, threads: int) -> None:
     """The records of the kept pages as they are, or of all pages with header fields added."""
     with ExitStack() as stack:
         raw = stack.enter_context(file.place.open())
         stored = stack.enter_context(file.place.open()) if file.place.is_local else None
         out = stack.enter_context(replacing(target))
         unpacked = Unpacked(raw)
-        for framed in frame(unpacked):
-            if framed.damage is not None:
-                continue
-            if framed.kind == "warcinfo":
-                _copy(framed, stored, unpacked, out)
-            elif framed.kind in PAGE_KINDS and _is_page(framed):
-                (decision,) = decisions.take(1)
-                if everything:
-                    header = _with_fields(framed.header, decision)
-                    out.write(pack_record(header + framed.block + b"\r\n\r\n", unpacked.compression))
-                elif decision.kept:
-                    _copy(framed, stored, unpacked, out)
+        records = _gathered(_records(unpacked, stored, decisions, everything))
+
+        def pack(gathered: list[_Record]) -> bytes:
+            return b"".join(one.data if one.packed else pack_record(one.data, unpacked.compression) for one in gathered)
+
+        for data in stack.enter_context(closing(in_order(records, pack, threads))):
+            out.write(data)
 
 
-def _is_page(framed: Framed) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A record to be written: as it is stored already, or still to be packed."""
+
+    data: bytes
+    packed: bool
+
+
+def _records(unpacked: Unpacked, stored: IO[bytes] | None, decisions: Decisions, everything: bool) -> Iterator[_Record]:
+    for framed in frame(unpacked):
+        record = None
+        if framed.damage is not None:
+            continue
+        if framed.kind == "warcinfo":
+            record = _copied(framed, stored, unpacked)
+        elif framed.kind in PAGE_KINDS and _is_page(framed, decisions.offset()):
+            decision = decisions.take_one()
+            if everything:
+                record = _Record(_with_fields(framed.header, decision) + framed.block + b"\r\n\r\n", packed=False)
+            elif decision.kept:
+                record = _copied(framed, stored, unpacked)
+        if record is not None:
+            yield record
+
+
+def _gathered(records: Iterable[_Record]) -> Iterator[list[_Record]]:
+    """Records that are worth a thread's while, in order."""
+    held: list[_Record] = []
+    size = 0
+    for record in records:
+        held.append(record)
+        size += len(record.data)
+        if size >= _GATHERED:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
+
+
+def _is_page(framed: Framed, expected: int | None) -> bool:
+    """Whether a record is a page: the one that is expected next, where it is known by the place it is stored at."""
+    if expected is not None and framed.offset is not None:
+        return framed.offset == expected
     try:
         read_page(framed)
     except (NotAPage, BodyError):
@@ -59,15 +100,17 @@ def _is_page(framed: Framed) -> bool:
     return True
 
 
-def _copy(framed: Framed, stored: IO[bytes] | None, unpacked: Unpacked, out: IO[bytes]) -> None:
+def _copied(framed: Framed, stored: IO[bytes] | None, unpacked: Unpacked) -> _Record | None:
+    """A record as it stands in the file, or packed anew where it does not stand by itself; none if not all is held."""
     if stored is not None and framed.offset is not None and framed.length is not None and not unpacked.dictionary:
         stored.seek(framed.offset)
         data = b""
         while len(data) < framed.length and (more := stored.read(framed.length - len(data))):
             data += more
-        out.write(data)
-    elif len(framed.block) == framed.block_length:
-        out.write(pack_record(framed.header + framed.block + b"\r\n\r\n", unpacked.compression))
+        return _Record(data, packed=True)
+    if len(framed.block) == framed.block_length:
+        return _Record(framed.header + framed.block + b"\r\n\r\n", packed=False)
+    return None
 
 
 def _with_fields(header: bytes, decision: Decision) -> bytes:
@@ -92,7 +135,7 @@ def rewrite_page_files(
         _, wrong, _ = read_page_file(named)
         if wrong is not None:
             continue
-        (decision,) = decisions.take(1)
+        decision = decisions.take_one()
         inside = named.inside or named.place.name
         rows.writerow([inside, *decision.texts()])
         if not (everything or decision.kept):

@@ -14,6 +14,7 @@ from typing import Literal
 import pyarrow as pa
 
 from neardup.errors import OutputError
+from neardup.page import BATCH_BYTES
 from neardup.sinks.decisions import Decisions
 from neardup.sinks.records import rewrite_page_files, rewrite_warc
 from neardup.sinks.results import output_error
@@ -57,13 +58,14 @@ def write_pages(
     decisions: pa.Table,
     out_dir: str | os.PathLike[str],
     what: Literal["kept", "all"] = "kept",
+    threads: int = 1,
 ) -> list[Path]:
     """Writes the pages of ``source`` to a folder, and gives back the files written.
 
     ``decisions`` has a row a page, in the order of reading, with columns ``kept``, ``identity``, ``cluster``,
-    ``kept_instead`` and ``reason``. "kept" writes the kept pages as they are; "all" writes every page with
-    fields ``neardup_identity`` and so on (for WARC header fields ``Neardup-Identity``, for page files
-    ``neardup.csv``).
+    ``kept_instead`` and ``reason``; with ``offset`` too, records of WARC files need not be looked into. "kept" writes
+    the kept pages as they are; "all" writes every page with fields ``neardup_identity`` and so on (for WARC header
+    fields ``Neardup-Identity``, for page files ``neardup.csv``).
 
     >>> import tempfile
     >>> from neardup.sources import open_inputs
@@ -92,15 +94,18 @@ def write_pages(
             continue
         assert isinstance(file, JsonLines | ParquetRows | Delimited | WarcFile)
         target = _target(file.place, _ending(file), names)
+        # Of one batch there is nothing that threads could share.
+        size = file.nbytes()
+        helpers = 0 if size is not None and size <= BATCH_BYTES else threads
         match file:
             case JsonLines():
-                rewrite_jsonl(file, left, target, everything)
+                rewrite_jsonl(file, left, target, everything, helpers)
             case ParquetRows():
                 rewrite_parquet(file, left, target, everything)
             case Delimited():
-                rewrite_delimited(file, left, target, everything)
+                rewrite_delimited(file, left, target, everything, helpers)
             case WarcFile():
-                rewrite_warc(file, left, target, everything)
+                rewrite_warc(file, left, target, everything, helpers)
         written.append(target)
     left.finish()
     return written

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable, Generator, Iterable
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,27 +17,57 @@ from neardup.errors import OutputError
 from neardup.sinks.decisions import ADDED, Decision, Decisions
 from neardup.sinks.packing import packed, stored_compression
 from neardup.sinks.results import replacing
-from neardup.sources.delimited import Delimited
-from neardup.sources.jsonl import JsonLines
+from neardup.sources.delimited import Delimited, Group
+from neardup.sources.jsonl import Block, JsonLines
 from neardup.sources.parquet import ParquetRows, convert, read_group
+from neardup.workers import in_order
 
 _GROUP_BYTES: Final = 64 << 20
 
+Piece = TypeVar("Piece")
 
-def rewrite_jsonl(file: JsonLines, decisions: Decisions, target: Path, everything: bool) -> None:
+
+def rewrite_jsonl(file: JsonLines, decisions: Decisions, target: Path, everything: bool, threads: int) -> None:
     """The lines of the kept pages as they are, or of all pages with fields added."""
-    with packed(target, stored_compression(file.place)) as out:
-        for block in file.blocks():
-            if block.skipped is not None:
-                continue
-            lines = block.data.split(b"\n")
-            records: list[Any] = file.load(block).pages["record"].to_pylist()
-            for record, decision in zip(records, decisions.take(len(records)), strict=True):
-                line = lines[record - block.first_line]
-                if everything:
-                    out.write(_with_fields(line, decision) + b"\n")
-                elif decision.kept:
-                    out.write(line + b"\n")
+
+    def read(block: Block) -> tuple[Block, list[int]]:
+        return block, file.load(block).pages["record"].to_pylist()
+
+    def chosen(block: Block, records: list[int], taken: Any) -> bytes:
+        lines = block.data.split(b"\n")
+        there = zip(records, taken, strict=True)
+        if everything:
+            out = [_with_fields(lines[record - block.first_line], one) for record, one in there]
+        else:
+            out = [lines[record - block.first_line] for record, kept in there if kept]
+        return b"\n".join([*out, b""])
+
+    blocks = (block for block in file.blocks() if block.skipped is None)
+    _rewrite(blocks, read, decisions, chosen, target, stored_compression(file.place), everything, threads)
+
+
+def _rewrite(
+    pieces: Iterable[Piece],
+    read: Callable[[Piece], tuple[Piece, list[int]]],
+    decisions: Decisions,
+    chosen: Callable[[Piece, list[int], Any], bytes],
+    target: Path,
+    compression: str,
+    everything: bool,
+    threads: int,
+) -> None:
+    """Pieces of a file are read and made anew by threads; decisions are taken and results written in order."""
+
+    def decided() -> Generator[tuple[Piece, list[int], Any]]:
+        with closing(in_order(pieces, read, threads)) as those:
+            for piece, records in those:
+                yield piece, records, (decisions.take if everything else decisions.take_kept)(len(records))
+
+    with ExitStack() as stack:
+        out = stack.enter_context(packed(target, compression, threads))
+        those = stack.enter_context(closing(decided()))
+        for data in stack.enter_context(closing(in_order(those, lambda one: chosen(*one), threads))):
+            out.write(data)
 
 
 def _with_fields(line: bytes, decision: Decision) -> bytes:
@@ -47,22 +79,26 @@ def _with_fields(line: bytes, decision: Decision) -> bytes:
     return line.rstrip()[:-1].rstrip() + b", " + fields.encode("utf-8", "backslashreplace")
 
 
-def rewrite_delimited(file: Delimited, decisions: Decisions, target: Path, everything: bool) -> None:
+def rewrite_delimited(file: Delimited, decisions: Decisions, target: Path, everything: bool, threads: int) -> None:
     """The rows of the kept pages as they are, or of all pages with columns added."""
-    header_written = False
-    with packed(target, stored_compression(file.place)) as out:
-        for group in file.groups():
-            if not header_written:
-                raw = group.header.raw
-                out.write(_with_columns(raw, ADDED.names, file.delimiter) if everything else _ended(raw))
-                header_written = True
-            records: list[Any] = file.load(group).pages["record"].to_pylist()
-            for record, decision in zip(records, decisions.take(len(records)), strict=True):
-                raw = group.raw(record)
-                if everything:
-                    out.write(_with_columns(raw, decision.texts(), file.delimiter))
-                elif decision.kept:
-                    out.write(_ended(raw))
+
+    def read(numbered: tuple[int, Group]) -> tuple[tuple[int, Group], list[int]]:
+        return numbered, file.load(numbered[1]).pages["record"].to_pylist()
+
+    def chosen(numbered: tuple[int, Group], records: list[int], taken: Any) -> bytes:
+        number, group = numbered
+        there = zip(map(group.raw, records), taken, strict=True)
+        if everything:
+            out = [_with_columns(raw, one.texts(), file.delimiter) for raw, one in there]
+        else:
+            out = [_ended(raw) for raw, kept in there if kept]
+        if number == 0:
+            header = group.header.raw
+            out.insert(0, _with_columns(header, ADDED.names, file.delimiter) if everything else _ended(header))
+        return b"".join(out)
+
+    groups = enumerate(file.groups())
+    _rewrite(groups, read, decisions, chosen, target, stored_compression(file.place), everything, threads)
 
 
 def _ended(raw: bytes) -> bytes:
@@ -107,9 +143,9 @@ def _rewrite_group(
     try:
         for batch in read_group(parquet, group, None):
             pages = convert(batch, file.fields, file.place.name, first + done).pages
-            taken = decisions.take(pages.num_rows)
+            taken: list[Any] = (decisions.take if everything else decisions.take_kept)(pages.num_rows)
             at = [record - first - done for record in pages["record"].to_pylist() if record is not None]
-            wanted = [(row, one) for row, one in zip(at, taken, strict=True) if everything or one.kept]
+            wanted = [(row, one) for row, one in zip(at, taken, strict=True) if everything or one]
             done += batch.num_rows
             if not wanted:
                 continue

@@ -13,11 +13,14 @@ Result = TypeVar("Result")
 
 def in_order(items: Iterable[Item], work: Callable[[Item], Result], threads: int) -> Generator[Result]:
     """``work`` of each item. Unlike an executor's ``map`` it takes items only as results are taken, so that a source
-    larger than memory passes through.
+    larger than memory passes through. Without ``threads`` it is done here.
 
     >>> list(in_order([3, 1, 2], lambda item: item * item, threads=2))
     [9, 1, 4]
     """
+    if not threads:
+        yield from map(work, items)
+        return
     pool = ThreadPoolExecutor(threads, thread_name_prefix="neardup")
     under_way: deque[Future[Result]] = deque()
     try:
