@@ -194,6 +194,27 @@ def test_what_cannot_be_done_exits_with_1_and_says_where(
     assert leftovers(tmp_path) == []
 
 
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "classify --model none --signals none",
+        "idf build none",
+        "judge new --from none",
+        "judge export none",
+        "render none",
+        "signals --pages none --pairs none",
+        "statistics none --detector spex",
+        "study compare none none",
+        "train --signals none --labels none",
+    ],
+)
+def test_where_nothing_can_be_written_is_told_before_anything_is_read(verb: str, tmp_path: Path) -> None:
+    for place, reason in ((tmp_path / "no" / "file", "there is no such folder"), (tmp_path, "it is a folder")):
+        call = CliRunner().invoke(application, [*verb.split(), "--out", str(place)], prog_name="neardup")
+        assert isinstance(call.exception, OutputError), call.output
+        assert (call.exception.what, call.exception.where) == (f"cannot be written: {reason}", str(place))
+
+
 def test_unexpected_errors_are_told_without_a_traceback_unless_asked_for() -> None:
     code = (
         "import neardup.cli.plan as p\n"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from neardup import _native
 from neardup.detectors import Detector, parse
@@ -24,7 +25,7 @@ from neardup.errors import InputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
 from neardup.results import Opened, Result, Written, open_result
-from neardup.sinks import write_groups, write_json, write_pages, write_table
+from neardup.sinks import write_groups, write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sinks.store import FILE as STORE_FILE
 from neardup.sinks.store import write_store
@@ -32,7 +33,9 @@ from neardup.sources import Fields, Source
 from neardup.sources import Inputs as OpenedInputs
 from neardup.sources.memory import Pages, in_memory
 from neardup.version import VERSION
-from neardup.workers import in_order
+
+if TYPE_CHECKING:
+    from neardup.report.findings import Findings
 
 #: How the names of compressed files end.
 _PACKED = (".gz", ".zst", ".bz2", ".xz", ".br", ".parquet")
@@ -356,39 +359,61 @@ def write_outcome(
 ) -> None:
     """Writes the tables, pages and their store if asked for, the report, and last ``run.json``."""
     # What only a run that is written needs.
-    from neardup.report.findings import Findings, passing
+    from neardup.report.findings import Findings
     from neardup.report.run_pages import texts_from
     from neardup.report.run_report import FILE as REPORT_FILE
-    from neardup.report.run_report import SMALL_INPUT, run_page
+    from neardup.report.run_report import SMALL_INPUT, RunReport
 
     watch = Stopwatch(progress)
     findings = Findings(outcome.clusters, outcome.report["counts"]["pages"])
-    pages, pairs = outcome.page_groups, outcome.pair_groups
     with watch.stage("writing"):
         if outcome.cluster is not None:
             findings.know_members(outcome.cluster)
-        tables = [
-            partial(write_groups, pages.schema, passing(pages, findings.add_pages), folder / "pages.parquet"),
-            partial(write_groups, pairs.schema, passing(pairs, findings.add_pairs), folder / "pairs.parquet"),
-        ]
-        tables.append(partial(write_table, outcome.clusters, folder / "clusters.parquet"))
-        # Pairs need not wait for pages where it is known who is in which cluster; unless memory is short.
-        beside = outcome.cluster is not None and not outcome.report["settings"]["memory"]
-        for _ in in_order(tables, lambda table: table(), 2 if beside else 1):
-            pass
-        findings.add_records(outcome.pages_at(findings.missing()))
+        with _tables_written(outcome, folder, findings):
+            findings.add_records(outcome.pages_at(findings.missing()))
+            patient = outcome.report["bytes"] <= SMALL_INPUT and "-" not in outcome.report["input"]["paths"]
+            report = RunReport(findings, outcome.report, partial(texts_from, source, patient=patient))
         if store:
             write_store((chunk.load().pages for chunk in source.chunks()), folder / STORE_FILE)
         if outcome.against is not None:
             write_table(outcome.against, folder / "against.parquet")
         if write is not None:
+            from neardup.sinks.rewrite import write_pages
+
             written = write_pages(source, outcome.pages, folder / "written", write, threads)
             outcome.report["written"] = [str(path.relative_to(folder)) for path in written]
     with watch.stage("report"):
         told = outcome.report | {"stages": outcome.report["stages"] + stages(watch.stages)}
-        patient = told["bytes"] <= SMALL_INPUT and "-" not in told["input"]["paths"]
-        texts_of = partial(texts_from, source, patient=patient)
-        run_page(findings, told, texts_of).write(folder / REPORT_FILE)
+        report.page(told).write(folder / REPORT_FILE)
     outcome.report["stages"] += stages(watch.stages)
     outcome.report["peak_memory"] = max((stage["peak_memory"] or 0 for stage in outcome.report["stages"]), default=0)
     write_json(outcome.report, folder / "run.json")
+
+
+@contextmanager
+def _tables_written(outcome: Outcome, folder: Path, findings: Findings) -> Iterator[None]:
+    """Writes the tables by other threads. The block begins when ``findings`` has seen all rows, while the last of them
+    are still packed and brought to the disk; behind it all is written."""
+    from neardup.report.findings import passing
+
+    pages, pairs = outcome.page_groups, outcome.pair_groups
+    seen: list[Future[None]] = [Future(), Future()]
+    pages_seen = passing(pages, findings.add_pages, seen[0])
+    pairs_seen = passing(pairs, findings.add_pairs, seen[1])
+    tables = [
+        partial(write_groups, pages.schema, pages_seen, folder / "pages.parquet"),
+        partial(write_groups, pairs.schema, pairs_seen, folder / "pairs.parquet"),
+        partial(write_table, outcome.clusters, folder / "clusters.parquet"),
+    ]
+    # Pairs need not wait for pages where it is known who is in which cluster; unless memory is short.
+    beside = outcome.cluster is not None and not outcome.report["settings"]["memory"]
+    with ThreadPoolExecutor(2 if beside else 1, thread_name_prefix="neardup-tables") as writers:
+        written = [writers.submit(table) for table in tables]
+        waiting = {*seen, *written}
+        while waiting & ({*seen} if beside else {*seen, *written}):
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for one in done:
+                one.result()
+        yield
+        for table in written:
+            table.result()

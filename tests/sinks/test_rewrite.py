@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from neardup.errors import OutputError
-from neardup.sinks import write_pages
+from neardup.sinks.rewrite import write_pages
 from neardup.sources import open_inputs
 
 PACKERS = {"": lambda data: data, ".gz": gzip.compress, ".zst": zstandard.compress}

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import label_options, labels_of
+from neardup.cli.options import file_to_write, label_options, labels_of
 
 
 @click.command(short_help="Decide by a trained classifier which pairs are duplicates.")
@@ -14,7 +14,13 @@ from neardup.cli.options import label_options, labels_of
 @click.option("--signals", "signals_", required=True, metavar="FILE", help="Signals, as neardup signals writes them.")
 @click.option("--labels", metavar="FILE", help="Judged pairs, to tell how often it is right.")
 @label_options
-@click.option("--out", "-o", metavar="FILE", help="Parquet file for the decisions: a, b, query, score, duplicate.")
+@click.option(
+    "--out",
+    "-o",
+    metavar="FILE",
+    callback=file_to_write,
+    help="Parquet file for the decisions: a, b, query, score, duplicate.",
+)
 @click.option("--show", is_flag=True, help="Print the classifier itself.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def command(model: str, signals_: str, labels: str | None, out: str | None, **options: Any) -> None:

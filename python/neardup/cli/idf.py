@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, input_options
+from neardup.cli.options import fields_of, file_to_write, input_options
 
 
 @click.group(name="idf", short_help="Build an idf table, for tf-idf distances.")
@@ -20,7 +20,7 @@ def command() -> None:
 
 @command.command(short_help="Count how many pages have each term.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT…")
-@click.option("--out", "-o", required=True, metavar="FILE", help="File to write.")
+@click.option("--out", "-o", required=True, metavar="FILE", callback=file_to_write, help="File to write.")
 @click.option("--threads", type=click.IntRange(min=0), default=0, help="Worker threads.  [default: one a core]")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors.")
 @input_options

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from neardup.cli.options import file_to_write
+
 _JUDGING = click.argument("judging", metavar="JUDGING")
 
 
@@ -33,7 +35,13 @@ def command() -> None:
     help="What strata differ by: detector, similarity, site; an empty text for none.",
 )  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws other pairs.")
-@click.option("--out", "-o", metavar="FILE", help="The judging.  [default: judging.sqlite in the first folder]")
+@click.option(
+    "--out",
+    "-o",
+    metavar="FILE",
+    callback=file_to_write,
+    help="The judging.  [default: judging.sqlite in the first folder]",
+)
 @click.option("--overwrite", is_flag=True, help="Replace an earlier judging, with all that was said in it.")
 def new(folders: tuple[str, ...], sample: int, stratify: str, seed: int, out: str | None, overwrite: bool) -> None:
     """Draw pairs that runs accepted, with known probabilities, so that precision can be estimated back.
@@ -82,7 +90,9 @@ def report(judging: str, as_json: bool) -> None:
 
 @command.command(short_help="Write the labels as a pairs file.")
 @_JUDGING
-@click.option("--out", "-o", required=True, metavar="FILE", help="A .jsonl, .csv, .tsv or .parquet file.")
+@click.option(
+    "--out", "-o", required=True, metavar="FILE", callback=file_to_write, help="A .jsonl, .csv, .tsv or .parquet file."
+)
 @click.option("--judge", metavar="NAME", help="What this judge said, instead of the final labels.")
 def export(judging: str, out: str, judge: str | None) -> None:
     """Write the final labels as the pairs file that `neardup evaluate pairs` reads.

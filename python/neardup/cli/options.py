@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -21,6 +22,25 @@ def as_typed() -> str:
     import shlex
 
     return shlex.join(["neardup", *click.get_current_context().meta.get(WORDS, ())])
+
+
+def file_to_write(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """Looks whether a file may be written, as the callback of an option: before the work, not behind it."""
+    from neardup.errors import OutputError
+
+    if path is None:
+        return None
+    folder = os.path.dirname(path) or "."
+    reason, hint = None, ""
+    if os.path.isdir(path):
+        reason, hint = "it is a folder", "name a file"
+    elif not os.path.isdir(folder):
+        reason, hint = "there is no such folder", f"make it first: mkdir -p {folder}"
+    elif not os.access(folder, os.W_OK):
+        reason, hint = "not allowed", "name another folder"
+    if reason is not None:
+        raise OutputError(f"cannot be written: {reason}", where=path, hint=hint)
+    return path
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:

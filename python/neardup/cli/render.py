@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, input_options
+from neardup.cli.options import fields_of, file_to_write, input_options
 
 
 @click.command(short_help="Render pages in a real browser: scripts, redirects, frames.")
 @click.argument("inputs", nargs=-1, metavar="URL|INPUT…")
 @click.option(
-    "--out", "-o", required=True, metavar="FILE",
+    "--out", "-o", required=True, metavar="FILE", callback=file_to_write,
     help="Where rendered pages go: .jsonl or .warc (also .gz, .zst), or .parquet; it appears when all is done.",
 )  # fmt: skip
 @click.option("--urls", metavar="FILE", help="Addresses to be visited, one a line.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, input_options
+from neardup.cli.options import fields_of, file_to_write, input_options
 
 
 @click.command(short_help="Compute many signals of given pairs of pages.")
@@ -24,7 +24,7 @@ from neardup.cli.options import fields_of, input_options
 @click.option(
     "--signals", "groups", metavar="SUM", help="Groups or names, joined by +, such as F+R+RS.  [default: all]"
 )
-@click.option("--out", "-o", required=True, metavar="FILE", help="Parquet file to write.")
+@click.option("--out", "-o", required=True, metavar="FILE", callback=file_to_write, help="Parquet file to write.")
 @click.option("--threads", type=click.IntRange(min=0), default=0, help="Worker threads.  [default: one a core]")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors.")
 @input_options

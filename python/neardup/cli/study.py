@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import as_typed, bytes_of, fields_of, input_options, reading_of, reading_options
+from neardup.cli.options import as_typed, bytes_of, fields_of, file_to_write, input_options, reading_of, reading_options
 
 
 class WithComparison(click.Command):
@@ -140,7 +140,9 @@ def command(inputs: tuple[str, ...], out: str, quiet: bool, as_json: bool, **opt
 @click.command(name="compare", short_help="Compare two studies of one web: stable, born, dead and merged clusters.")
 @click.argument("first", metavar="DIR1")
 @click.argument("second", metavar="DIR2")
-@click.option("--out", "-o", metavar="FILE", help="Also write each group of clusters to a Parquet file.")
+@click.option(
+    "--out", "-o", metavar="FILE", callback=file_to_write, help="Also write each group of clusters to a Parquet file."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
 def compare(first: str, second: str, out: str | None, as_json: bool) -> None:
     """Compare the clusters of duplicates of two studies, an earlier and a later crawl of one web. Pages are told by

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import label_options, labels_of
+from neardup.cli.options import file_to_write, label_options, labels_of
 
 
 @click.command(short_help="Learn from signals and labels which pairs are duplicates.")
@@ -22,7 +22,7 @@ from neardup.cli.options import label_options, labels_of
     "--learner", type=click.Choice(["tree", "rules", "boosting"]), default="rules", show_default=True,
     help="Decision tree, RIPPER's rules, or gradient boosting.",
 )  # fmt: skip
-@click.option("--out", "-o", required=True, metavar="FILE", help="The classifier, as JSON.")
+@click.option("--out", "-o", required=True, metavar="FILE", callback=file_to_write, help="The classifier, as JSON.")
 @click.option(
     "--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Folds of the cross-validation."
 )

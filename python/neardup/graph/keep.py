@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -95,6 +94,8 @@ def _timestamp(date: str | None) -> int:
             moment = datetime.fromisoformat(date.strip())
     except ValueError:
         try:
+            from email.utils import parsedate_to_datetime  # takes longer to import than most dates need
+
             moment = parsedate_to_datetime(date)
         except (TypeError, ValueError):
             return _OLDEST

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -214,16 +215,19 @@ def example_rows(one: ShownCluster) -> tuple[int, ...]:
     return tuple(page["row"] for page in one.members[:2])
 
 
-def passing(groups: Iterable[pa.Table], look: Any) -> Iterator[pa.Table]:
-    """The groups as they are, each looked at on its way.
+def passing(groups: Iterable[pa.Table], look: Any, seen: Future[None]) -> Iterator[pa.Table]:
+    """The groups as they are, each looked at on its way, until all are ``seen``.
 
-    >>> seen = []
-    >>> [group.num_rows for group in passing([pa.table({"row": [1, 2]})], lambda group: seen.append(group.num_rows))]
+    >>> rows, seen = [], Future()
+    >>> [group.num_rows for group in passing([pa.table({"row": [1, 2]})], lambda group: rows.append(len(group)), seen)]
     [2]
+    >>> rows, seen.done()
+    ([2], True)
     """
     for group in groups:
         look(group)
         yield group
+    seen.set_result(None)
 
 
 def law_line(law: PowerLaw, values: npt.NDArray[np.int32]) -> list[list[float]]:

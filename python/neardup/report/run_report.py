@@ -116,35 +116,45 @@ def _cut(tokens: pa.LargeListArray) -> pa.LargeListArray:
     return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), pa.concat_arrays(lists))
 
 
-def run_page(findings: Findings, report: dict[str, Any], fetch: Fetch) -> HtmlPage:
-    """The report of a run, from what was gathered of its tables and what ``run.json`` says."""
-    records = findings.records
-    wanted = {row: records[row] for row in findings.looked_at()}
-    shown = sorted({row for one in [*findings.largest, *findings.doubtful] for row in example_rows(one)})
-    texts = Texts(wanted, shown, fetch, Reading(**report["settings"]["reading"]))
-    pairs = [(pair["row_a"], pair["row_b"]) for pair in findings.sample]
-    # Term differences are counted by other cores while the examples are told apart, mostly in Python.
-    with ThreadPoolExecutor(1, thread_name_prefix="neardup") as beside:
-        differences = beside.submit(texts.term_difference, pairs)
-        largest = _clusters(findings.largest, records, texts)
-        doubtful = _doubtful(findings, records, texts)
-    page = HtmlPage(
-        sections.title(report),
-        sections.subtitle(report),
-        html(["neardup ", report.get("neardup"), f", fingerprint format {report['format']}. "
-              "This file loads nothing from anywhere."]),
-    )  # fmt: skip
-    page.add("found", "What was found", sections.found(report, findings))
-    page.add("largest", "Largest clusters", _without_texts(shown, texts), largest)
-    page.add("doubtful", "Most doubtful clusters", doubtful)
-    page.add("similarity", "How alike the pairs are", sections.similarity(findings, report, differences.result()))
-    page.add("graph", "Degrees and cluster sizes", sections.graph(findings))
-    page.add("sites", "By site", sections.by_site(findings))
-    page.add("certificate", "Certificate", sections.certificate(report))
-    page.add("read", "What was read", sections.what_was_read(report))
-    page.add("stages", "Time and memory", made.stages(report))
-    page.add("settings", "Settings, and how to repeat the run", sections.settings(report), repeat(report))
-    return page
+class RunReport:
+    """The report of a run: what takes time is made at once, from what was gathered of its tables and the settings that
+    ``run.json`` tells; the page when all is told."""
+
+    def __init__(self, findings: Findings, report: dict[str, Any], fetch: Fetch) -> None:
+        self._findings = findings
+        records = findings.records
+        wanted = {row: records[row] for row in findings.looked_at()}
+        shown = sorted({row for one in [*findings.largest, *findings.doubtful] for row in example_rows(one)})
+        texts = Texts(wanted, shown, fetch, Reading(**report["settings"]["reading"]))
+        pairs = [(pair["row_a"], pair["row_b"]) for pair in findings.sample]
+        # Term differences are counted by other cores while the examples are told apart, mostly in Python.
+        with ThreadPoolExecutor(1, thread_name_prefix="neardup") as beside:
+            differences = beside.submit(texts.term_difference, pairs)
+            self._largest = [_without_texts(shown, texts), _clusters(findings.largest, records, texts)]
+            self._doubtful = _doubtful(findings, records, texts)
+        self._similarity = sections.similarity(findings, report, differences.result())
+        self._graph = sections.graph(findings)
+        self._sites = sections.by_site(findings)
+
+    def page(self, report: dict[str, Any]) -> HtmlPage:
+        """The page, with all that ``run.json`` says by now."""
+        page = HtmlPage(
+            sections.title(report),
+            sections.subtitle(report),
+            html(["neardup ", report.get("neardup"), f", fingerprint format {report['format']}. "
+                  "This file loads nothing from anywhere."]),
+        )  # fmt: skip
+        page.add("found", "What was found", sections.found(report, self._findings))
+        page.add("largest", "Largest clusters", *self._largest)
+        page.add("doubtful", "Most doubtful clusters", self._doubtful)
+        page.add("similarity", "How alike the pairs are", self._similarity)
+        page.add("graph", "Degrees and cluster sizes", self._graph)
+        page.add("sites", "By site", self._sites)
+        page.add("certificate", "Certificate", sections.certificate(report))
+        page.add("read", "What was read", sections.what_was_read(report))
+        page.add("stages", "Time and memory", made.stages(report))
+        page.add("settings", "Settings, and how to repeat the run", sections.settings(report), repeat(report))
+        return page
 
 
 def _without_texts(shown: Sequence[int], texts: Texts) -> Content:
@@ -269,7 +279,8 @@ def write_report(run: str | os.PathLike[str] | Result | RunPages, *, patient: bo
             look(group)
     missing = findings.missing().tolist()
     findings.records |= dict(zip(missing, pages.at(missing), strict=True))
-    run_page(findings, pages.report, lambda wanted: pages.texts(wanted, patient=patient)).write(folder / FILE)
+    made_of = RunReport(findings, pages.report, lambda wanted: pages.texts(wanted, patient=patient))
+    made_of.page(pages.report).write(folder / FILE)
     return folder / FILE
 
 

@@ -3,6 +3,5 @@
 from __future__ import annotations
 
 from neardup.sinks.results import ROW_GROUP_ROWS, replacing, write_groups, write_json, write_table
-from neardup.sinks.rewrite import write_pages
 
-__all__ = ["ROW_GROUP_ROWS", "replacing", "write_groups", "write_json", "write_pages", "write_table"]
+__all__ = ["ROW_GROUP_ROWS", "replacing", "write_groups", "write_json", "write_table"]

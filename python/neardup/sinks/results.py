@@ -64,7 +64,9 @@ def output_error(error: OSError, path: Path) -> OutputError:
     cannot be written: No space left on device (out/pages.parquet): free some space, or name another folder
     """
     hints = {
+        27: "allow longer files (ulimit -f), or name a folder on another file system",
         28: "free some space, or name another folder",
+        122: "free some space, or name another folder",
         13: "check who may write there",
         30: "name another folder",
     }
