@@ -220,6 +220,15 @@ mod x86 {
         (_bzhi_u64(low, bits), _bzhi_u64(high, bits.saturating_sub(64)))
     }
 
+    /// The mask as it is, and nothing that the compiler knows of it: where it sees the comparison that a mask comes from,
+    /// it joins masks as lanes of one bit each, which AVX2 does not have, and takes them apart bit by bit.
+    #[inline(always)]
+    fn opaque(mut mask: u32) -> u32 {
+        // SAFETY: no instruction, only a register that is said to change.
+        unsafe { std::arch::asm!("/* {0:e} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
+        mask
+    }
+
     #[inline]
     #[target_feature(enable = "avx2")]
     fn avx2(block: &[u8; 64]) -> Masks {
@@ -233,11 +242,11 @@ mod x86 {
             let lower = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
             let letter = below(_mm256_sub_epi8(lower, _mm256_set1_epi8(b'a' as i8)), 25);
             let digit = below(_mm256_sub_epi8(bytes, _mm256_set1_epi8(b'0' as i8)), 9);
-            let word = _mm256_movemask_epi8(_mm256_or_si256(letter, digit)) as u32;
-            let stop = _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'.' as i8))) as u32;
-            found.word |= u64::from(word) << (32 * half);
-            found.stop |= u64::from(stop) << (32 * half);
-            found.beyond |= u64::from(_mm256_movemask_epi8(bytes) as u32) << (32 * half);
+            let stop = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'.' as i8));
+            let mask = |lanes| u64::from(opaque(_mm256_movemask_epi8(lanes) as u32)) << (32 * half);
+            found.word |= mask(_mm256_or_si256(letter, digit));
+            found.stop |= mask(stop);
+            found.beyond |= mask(bytes);
         }
         found
     }

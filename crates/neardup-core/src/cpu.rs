@@ -37,6 +37,19 @@ pub fn level() -> Level {
     Level::Portable
 }
 
+/// Asks for what stands at a place of a list, or behind its end, to be brought to the nearest cache.
+#[inline(always)]
+pub fn fetch<T>(list: &[T], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint reads nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(list.as_ptr().wrapping_add(at).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (list, at);
+}
+
 /// `variants!(fn kernel(a: A, b: B) -> R);` makes the module `kernel` with the compiled variants.
 macro_rules! variants {
     (fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty) => {

@@ -165,6 +165,7 @@ impl Column<'_> {
                 self.look(verifier, key, a, b, found);
             }
         }
+        found.score(verifier);
     }
 
     fn join_crowd(&self, bucket: &Range<usize>, rows: Range<usize>, verifier: &impl Screened) -> Found {
@@ -172,18 +173,19 @@ impl Column<'_> {
         let crowd = Crowd::new(verifier, pages);
         let tiles = crowd.tiles(rows).fold(Found::default, |mut found, tile| {
             crowd.pairs(tile, &mut |a, b| self.look(verifier, key, a, b, &mut found));
+            found.score(verifier);
             found
         });
         tiles.reduce(Found::default, Found::and)
     }
 
-    /// Verifies a pair of the bucket of this key, unless another bucket does.
+    /// Has a pair of the bucket of this key scored, unless a glance rejects it or another bucket has it.
     #[inline(always)]
     fn look(&self, verifier: &impl Verify, key: u64, a: u32, b: u32, found: &mut Found) {
         if !verifier.hopeless(a, b) && self.buckets.takes_up(self.number, key, a, b) {
-            found.candidates += 1;
-            if let Some(score) = verifier.score(a, b) {
-                found.pairs.push(Pair { a, b, score });
+            found.hopeful.push((a, b));
+            if found.hopeful.len() == Found::TOGETHER {
+                found.score(verifier);
             }
         }
     }
@@ -241,9 +243,31 @@ impl Joining {
 pub(crate) struct Found {
     pub(crate) pairs: Vec<Pair>,
     pub(crate) candidates: u64,
+    /// Pairs that are not scored yet.
+    hopeful: Vec<(u32, u32)>,
 }
 
 impl Found {
+    /// Pairs that are scored together, at most.
+    const TOGETHER: usize = 256;
+
+    /// Scores what waits for it; what the next pair needs is fetched meanwhile.
+    fn score(&mut self, verifier: &impl Verify) {
+        self.candidates += self.hopeful.len() as u64;
+        for (at, &(a, b)) in self.hopeful.iter().enumerate() {
+            if let Some(&(next_a, next_b)) = self.hopeful.get(at + 1) {
+                if next_a != a {
+                    verifier.expect(next_a);
+                }
+                verifier.expect(next_b);
+            }
+            if let Some(score) = verifier.score_hopeful(a, b) {
+                self.pairs.push(Pair { a, b, score });
+            }
+        }
+        self.hopeful.clear();
+    }
+
     fn and(mut self, mut other: Found) -> Found {
         if self.pairs.len() < other.pairs.len() {
             std::mem::swap(&mut self.pairs, &mut other.pairs);

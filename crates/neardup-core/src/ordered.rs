@@ -62,9 +62,12 @@ impl Ordered {
 /// Puts each value into the table once; says whether they lay evenly enough for it. The greatest value leaves no trace.
 fn fill(table: &mut [u64], shift: u32, values: &[u64]) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if cpu::level() == cpu::Level::Avx512 {
+    match cpu::level() {
         // SAFETY: `level` has just tested for the instructions.
-        return unsafe { fill_avx512(table, shift, values) };
+        cpu::Level::Avx512 => return unsafe { fill_avx512(table, shift, values) },
+        // SAFETY: likewise.
+        cpu::Level::Avx2 => return unsafe { fill_avx2(table, shift, values) },
+        cpu::Level::Portable => {}
     }
     values.iter().all(|&value| put(table, (value >> shift) as usize, value))
 }
@@ -121,6 +124,102 @@ fn fill_avx512(table: &mut [u64], shift: u32, values: &[u64]) -> bool {
     true
 }
 
+/// The lanes of a register of four numbers, each as the two halves that a permutation names.
+#[cfg(target_arch = "x86_64")]
+type Lanes = [[u32; 2]; HALF];
+
+/// Numbers that AVX2 holds in a register.
+#[cfg(target_arch = "x86_64")]
+const HALF: usize = LANES / 2;
+
+#[cfg(target_arch = "x86_64")]
+const fn lane(number: usize) -> [u32; 2] {
+    [2 * number as u32, 2 * number as u32 + 1]
+}
+
+/// At 4·first + free: lanes behind `first` up to `free` come from the lane before them.
+#[cfg(target_arch = "x86_64")]
+const MOVED: [Lanes; HALF * HALF] = {
+    let mut moved = [[[0; 2]; HALF]; HALF * HALF];
+    let mut at = 0;
+    while at < HALF * HALF * HALF {
+        let (first, free, number) = (at / HALF / HALF, at / HALF % HALF, at % HALF);
+        let behind = first < number && number <= free;
+        moved[at / HALF][number] = lane(if behind { number - 1 } else { number });
+        at += 1;
+    }
+    moved
+};
+
+/// All ones in one lane.
+#[cfg(target_arch = "x86_64")]
+const ONE_LANE: [[u64; HALF]; HALF] = {
+    let mut one = [[0; HALF]; HALF];
+    let mut at = 0;
+    while at < HALF {
+        one[at][at] = u64::MAX;
+        at += 1;
+    }
+    one
+};
+
+/// At a mask of lanes: those lanes, one after another.
+#[cfg(target_arch = "x86_64")]
+const TAKEN: [Lanes; 1 << HALF] = {
+    let mut taken = [[[0; 2]; HALF]; 1 << HALF];
+    let mut mask = 0;
+    while mask < 1 << HALF {
+        let (mut number, mut kept) = (0, 0);
+        while number < HALF {
+            if mask >> number & 1 == 1 {
+                taken[mask][kept] = lane(number);
+                kept += 1;
+            }
+            number += 1;
+        }
+        mask += 1;
+    }
+    taken
+};
+
+/// The same with four places, whose new order is looked up.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn fill_avx2(table: &mut [u64], shift: u32, values: &[u64]) -> bool {
+    use std::arch::x86_64::*;
+    let nothing = _mm256_set1_epi64x(FREE as i64);
+    // There is no comparison of numbers without a sign.
+    let sign = _mm256_set1_epi64x(i64::MIN);
+    for &value in values {
+        let home = (value >> shift) as usize;
+        let places = &mut table[home..home + HALF];
+        let new = _mm256_set1_epi64x(value as i64);
+        // SAFETY: both are four numbers long.
+        let found = unsafe { _mm256_loadu_si256(places.as_ptr().cast()) };
+        let less = _mm256_cmpgt_epi64(_mm256_xor_si256(new, sign), _mm256_xor_si256(found, sign));
+        let ends = _mm256_or_si256(_mm256_cmpeq_epi64(found, nothing), _mm256_cmpeq_epi64(found, new));
+        let ends = _mm256_movemask_pd(_mm256_castsi256_pd(ends)) as u32;
+        if ends == 0 {
+            if !put(table, home, value) {
+                return false;
+            }
+            continue;
+        }
+        // Values stand in their order up to the first free place, and what stands behind it is greater. A value that is
+        // there already stands where it belongs.
+        let first = _mm256_movemask_pd(_mm256_castsi256_pd(less)).count_ones() as usize;
+        let free = ends.trailing_zeros() as usize;
+        // SAFETY: both are four numbers long; what is less stands before the first free place, and there is one.
+        unsafe {
+            let order = _mm256_loadu_si256(MOVED.get_unchecked(first * HALF + free).as_ptr().cast());
+            let lane = _mm256_loadu_si256(ONE_LANE.get_unchecked(first).as_ptr().cast());
+            let moved = _mm256_blendv_epi8(_mm256_permutevar8x32_epi32(found, order), new, lane);
+            _mm256_storeu_si256(places.as_mut_ptr().cast(), moved);
+        }
+    }
+    true
+}
+
 /// A list becomes the ordered set of its values.
 pub fn to_set(values: &mut Vec<u64>, ordered: &mut Ordered) {
     let mut set = Vec::with_capacity(values.len());
@@ -131,9 +230,12 @@ pub fn to_set(values: &mut Vec<u64>, ordered: &mut Ordered) {
 /// Writes what stands in the table to the front of `out`, which has room for it and a block more; how many that were.
 fn compact(table: &[u64], out: &mut [MaybeUninit<u64>]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if cpu::level() == cpu::Level::Avx512 {
+    match cpu::level() {
         // SAFETY: `level` has just tested for the instructions.
-        return unsafe { compact_avx512(table, out) };
+        cpu::Level::Avx512 => return unsafe { compact_avx512(table, out) },
+        // SAFETY: likewise.
+        cpu::Level::Avx2 => return unsafe { compact_avx2(table, out) },
+        cpu::Level::Portable => {}
     }
     let mut kept = 0;
     for &value in table {
@@ -163,11 +265,40 @@ fn compact_avx512(table: &[u64], out: &mut [MaybeUninit<u64>]) -> usize {
     kept
 }
 
+/// Four places at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn compact_avx2(table: &[u64], out: &mut [MaybeUninit<u64>]) -> usize {
+    use std::arch::x86_64::*;
+    let nothing = _mm256_set1_epi64x(FREE as i64);
+    let mut kept = 0;
+    for block in table.chunks_exact(HALF) {
+        let room = &mut out[kept..kept + HALF];
+        // SAFETY: both are four numbers long, and a mask of four lanes has an order.
+        unsafe {
+            let values = _mm256_loadu_si256(block.as_ptr().cast());
+            let free = _mm256_castsi256_pd(_mm256_cmpeq_epi64(values, nothing));
+            let taken = _mm256_movemask_pd(free) as usize ^ ((1 << HALF) - 1);
+            let order = _mm256_loadu_si256(TAKEN.get_unchecked(taken).as_ptr().cast());
+            _mm256_storeu_si256(room.as_mut_ptr().cast(), _mm256_permutevar8x32_epi32(values, order));
+            kept += taken.count_ones() as usize;
+        }
+    }
+    kept
+}
+
 const LANES: usize = 8;
+/// How far behind what is compared the next elements are fetched.
+const AHEAD: usize = 6 * LANES;
+
+/// A set whose elements will be asked for soon: its first ones are fetched.
+pub fn expect(set: &[u64]) {
+    (0..AHEAD.min(set.len())).step_by(LANES).for_each(|at| cpu::fetch(set, at));
+}
 
 /// |A ∩ B| of two ordered sets.
 pub fn shared(a: &[u64], b: &[u64]) -> usize {
-    dispatch!(merge(a, b, usize::MAX / 2))
+    merged(a, b, usize::MAX / 2)
 }
 
 /// |A ∩ B| / |A ∪ B| of two ordered sets; of two empty ones, 0: there is nothing they share.
@@ -179,38 +310,55 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
 
 /// |A ∩ B| of two ordered sets, or none as soon as more than `allowed` elements are known to be in one of them only.
 pub fn shared_within(a: &[u64], b: &[u64], allowed: usize) -> Option<usize> {
-    let count = dispatch!(merge(a, b, allowed));
+    let count = merged(a, b, allowed);
     (count != usize::MAX).then_some(count)
 }
 
 #[inline(always)]
 fn merge(a: &[u64], b: &[u64], allowed: usize) -> usize {
+    merge_by(a, b, allowed, 0, |count, a, b| count + common(a, b), |count| count)
+}
+
+/// What blocks have in common is counted by `count`, from `none` on; `sum` tells how much that is.
+#[inline(always)]
+fn merge_by<C: Copy>(
+    a: &[u64],
+    b: &[u64],
+    allowed: usize,
+    none: C,
+    count: impl Fn(C, &[u64; LANES], &[u64; LANES]) -> C,
+    sum: impl Fn(C) -> usize,
+) -> usize {
     const STRETCH: usize = 16;
-    let (mut at_a, mut at_b, mut count) = (0, 0, 0);
+    let (mut at_a, mut at_b, mut shared) = (0, 0, 0);
     while at_a + LANES <= a.len() && at_b + LANES <= b.len() {
+        let mut counted = none;
         for _ in 0..STRETCH {
             if at_a + LANES > a.len() || at_b + LANES > b.len() {
                 break;
             }
             let block_a: &[u64; LANES] = a[at_a..at_a + LANES].try_into().expect("eight");
             let block_b: &[u64; LANES] = b[at_b..at_b + LANES].try_into().expect("eight");
-            count += common(block_a, block_b);
+            cpu::fetch(a, at_a + AHEAD);
+            cpu::fetch(b, at_b + AHEAD);
+            counted = count(counted, block_a, block_b);
             let (last_a, last_b) = (block_a[LANES - 1], block_b[LANES - 1]);
             at_a += LANES * usize::from(last_a <= last_b);
             at_b += LANES * usize::from(last_b <= last_a);
         }
+        shared += sum(counted);
         // So many elements were passed and not found in both sets, at least.
-        if at_a + at_b > 2 * count + allowed {
+        if at_a + at_b > 2 * shared + allowed {
             return usize::MAX;
         }
     }
     while at_a < a.len() && at_b < b.len() {
         let (x, y) = (a[at_a], b[at_b]);
-        count += usize::from(x == y);
+        shared += usize::from(x == y);
         at_a += usize::from(x <= y);
         at_b += usize::from(y <= x);
     }
-    count
+    shared
 }
 
 #[inline(always)]
@@ -222,6 +370,49 @@ fn common(a: &[u64; LANES], b: &[u64; LANES]) -> usize {
         }
     }
     hits.iter().sum::<u64>() as usize
+}
+
+/// The same, counted lane by lane: the compiler would pack every comparison of `common` into bytes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn merge_avx2(a: &[u64], b: &[u64], allowed: usize) -> usize {
+    use std::arch::x86_64::*;
+    // SAFETY: each half is four numbers long.
+    let half = |of: &[u64; LANES], from: usize| unsafe { _mm256_loadu_si256(of[from..].as_ptr().cast()) };
+    let count = |mut counts: [__m256i; 4], a: &[u64; LANES], b: &[u64; LANES]| {
+        let (lower, upper) = (half(a, 0), half(a, HALF));
+        for from in [0, HALF] {
+            // Four orders in which every lane stands in every place once. Nothing is twice in a set, so no element has
+            // more than one hit; a hit is all ones, −1.
+            let plain = half(b, from);
+            let swapped = _mm256_permute2x128_si256::<1>(plain, plain);
+            for (order, at) in [(plain, 0), (swapped, 2)] {
+                let neighbours = _mm256_shuffle_epi32::<0b01_00_11_10>(order);
+                for order in [order, neighbours] {
+                    counts[at] = _mm256_sub_epi64(counts[at], _mm256_cmpeq_epi64(lower, order));
+                    counts[at + 1] = _mm256_sub_epi64(counts[at + 1], _mm256_cmpeq_epi64(upper, order));
+                }
+            }
+        }
+        counts
+    };
+    let sum = |[a, b, c, d]: [__m256i; 4]| {
+        let all = _mm256_add_epi64(_mm256_add_epi64(a, b), _mm256_add_epi64(c, d));
+        let halves = _mm_add_epi64(_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all));
+        (_mm_extract_epi64::<0>(halves) + _mm_extract_epi64::<1>(halves)) as usize
+    };
+    merge_by(a, b, allowed, [_mm256_setzero_si256(); 4], count, sum)
+}
+
+/// `merge` by the best instructions there are.
+#[inline(always)]
+fn merged(a: &[u64], b: &[u64], allowed: usize) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == cpu::Level::Avx2 {
+        // SAFETY: `level` has just tested for the instructions.
+        return unsafe { merge_avx2(a, b, allowed) };
+    }
+    dispatch!(merge(a, b, allowed))
 }
 
 variants!(fn merge(a: &[u64], b: &[u64], allowed: usize) -> usize);

@@ -26,12 +26,21 @@ impl Deref for Set<'_> {
 /// Where the ordered set of a page is had from.
 pub trait SetSource: Sync {
     fn values(&self, page: u32) -> Set<'_>;
+
+    /// The set, if it is in memory.
+    fn at_hand(&self, _page: u32) -> Option<&[u64]> {
+        None
+    }
 }
 
 /// In memory, as they are.
 impl SetSource for Vec<&[u64]> {
     fn values(&self, page: u32) -> Set<'_> {
         Set::Borrowed(self[page as usize])
+    }
+
+    fn at_hand(&self, page: u32) -> Option<&[u64]> {
+        Some(self[page as usize])
     }
 }
 
@@ -69,6 +78,12 @@ impl<'a> Sets<'a> {
     #[inline]
     pub fn values(&self, page: u32) -> Set<'_> {
         self.source.values(page)
+    }
+
+    /// The same if it is in memory.
+    #[inline]
+    pub fn at_hand(&self, page: u32) -> Option<&[u64]> {
+        self.source.at_hand(page)
     }
 }
 

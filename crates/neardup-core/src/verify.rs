@@ -1,6 +1,6 @@
 //! What is asked of a candidate pair before it is accepted: each answer is a score in 0..=1, or none.
 
-use crate::ordered::shared_within;
+use crate::ordered::{expect, shared_within};
 use crate::parity;
 use crate::projection::agreement;
 use crate::sets::Sets;
@@ -14,6 +14,16 @@ pub trait Verify: Sync {
     }
 
     fn score(&self, a: u32, b: u32) -> Option<f64>;
+
+    /// The same of a pair that is known not to be hopeless.
+    #[inline(always)]
+    fn score_hopeful(&self, a: u32, b: u32) -> Option<f64> {
+        self.score(a, b)
+    }
+
+    /// A page that will be scored soon: what that needs may be fetched.
+    #[inline(always)]
+    fn expect(&self, _page: u32) {}
 }
 
 /// Sharing a key is enough.
@@ -118,8 +128,13 @@ impl Verify for Jaccard<'_> {
 
     #[inline(always)]
     fn score(&self, a: u32, b: u32) -> Option<f64> {
+        if self.hopeless(a, b) { None } else { self.score_hopeful(a, b) }
+    }
+
+    #[inline(always)]
+    fn score_hopeful(&self, a: u32, b: u32) -> Option<f64> {
         let total = self.sets.size(a) + self.sets.size(b);
-        if total == 0 || self.hopeless(a, b) {
+        if total == 0 {
             return None;
         }
         let allowed = self.allowed(total);
@@ -131,6 +146,13 @@ impl Verify for Jaccard<'_> {
         }
         let score = shared as f64 / (total - shared) as f64;
         (score >= self.least).then_some(score)
+    }
+
+    #[inline(always)]
+    fn expect(&self, page: u32) {
+        if let Some(set) = self.sets.at_hand(page) {
+            expect(set);
+        }
     }
 }
 
