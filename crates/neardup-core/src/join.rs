@@ -274,6 +274,12 @@ impl<'a> Buckets<'a> {
         self.home(a, b) == Some((column, key))
     }
 
+    /// A page whose bucket will be asked for soon.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, page: u32) {
+        self.keys.fetch(page);
+    }
+
     /// Shows the keys of the buckets of one column that a page stands in.
     pub(crate) fn keys_of(&self, column: usize) -> impl Fn(u32, &mut dyn FnMut(u64)) + Sync + '_ {
         let key = self.keys.column(column);

@@ -25,6 +25,9 @@ fn most_a_slice(limits: Limits) -> u64 {
     (limits.accepted.min(limits.possible) / 4).max(SMALLEST_SLICE)
 }
 
+/// So many rows ahead pages are fetched.
+const LATER: usize = 16;
+
 /// Pairs a page that there is room for from the start, where there are more pages than this.
 const ROOM: usize = 4;
 const MANY: usize = 1 << 20;
@@ -160,6 +163,14 @@ impl Column<'_> {
     /// An entry against those behind it in its bucket, which ends at `end`.
     fn join_row(&self, row: usize, end: usize, verifier: &impl Verify, found: &mut Found) {
         let (key, a) = (self.entries[row].key(), self.entries[row].page);
+        // Rows are taken one after another: a page is met first by the row that its bucket begins with.
+        if let Some(later) = self.entries.get(row + LATER) {
+            verifier.glance_later(later.page);
+        }
+        if let Some(soon) = self.entries.get(row + LATER / 2) {
+            verifier.glance_soon(soon.page);
+            self.buckets.fetch(soon.page);
+        }
         for &Entry { page: b, .. } in &self.entries[row + 1..end] {
             if a != b {
                 self.look(verifier, key, a, b, found);
@@ -257,9 +268,9 @@ impl Found {
         for (at, &(a, b)) in self.hopeful.iter().enumerate() {
             if let Some(&(next_a, next_b)) = self.hopeful.get(at + 1) {
                 if next_a != a {
-                    verifier.expect(next_a);
+                    verifier.score_next(next_a);
                 }
-                verifier.expect(next_b);
+                verifier.score_next(next_b);
             }
             if let Some(score) = verifier.score_hopeful(a, b) {
                 self.pairs.push(Pair { a, b, score });

@@ -1,5 +1,6 @@
 //! The keys of pages, made from their fingerprints when they are asked for: what is held is the fingerprints alone.
 
+use crate::cpu;
 use crate::minhash::pair_key;
 use crate::projection::piece_key;
 
@@ -88,6 +89,14 @@ impl<'a> Keys<'a> {
                 });
             }
             Layout::Lists(offsets) => keys.list(offsets, page).iter().for_each(|&key| each(key)),
+        }
+    }
+
+    /// Fetches what the keys of a page are made of.
+    #[inline(always)]
+    pub fn fetch(&self, page: u32) {
+        if let Layout::Rows(_, width) = self.layout {
+            cpu::fetch(self.values, page as usize * width);
         }
     }
 

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::batch::Lists;
+use crate::cpu;
 
 /// An ordered set that is in memory anyway, or was brought there.
 #[derive(Clone, Debug)]
@@ -72,6 +73,19 @@ impl<'a> Sets<'a> {
     #[inline(always)]
     pub fn parity(&self, page: u32) -> &'a [u64] {
         self.parities[page as usize]
+    }
+
+    /// Fetches where the parity of a page stands, and its size.
+    #[inline(always)]
+    pub fn fetch_place(&self, page: u32) {
+        cpu::fetch(&self.sizes, page as usize);
+        cpu::fetch(&self.parities, page as usize);
+    }
+
+    /// Fetches the first words of the parity of a page.
+    #[inline(always)]
+    pub fn fetch_parity(&self, page: u32) {
+        cpu::fetch(self.parity(page), 0);
     }
 
     /// The set itself, ordered.

@@ -21,9 +21,15 @@ pub trait Verify: Sync {
         self.score(a, b)
     }
 
-    /// A page that will be scored soon: what that needs may be fetched.
+    /// A page that will be scored next: what that needs may be fetched.
     #[inline(always)]
-    fn expect(&self, _page: u32) {}
+    fn score_next(&self, _page: u32) {}
+
+    /// A page that will be glanced at in a while, and one whose turn is nearer.
+    #[inline(always)]
+    fn glance_later(&self, _page: u32) {}
+    #[inline(always)]
+    fn glance_soon(&self, _page: u32) {}
 }
 
 /// Sharing a key is enough.
@@ -149,10 +155,20 @@ impl Verify for Jaccard<'_> {
     }
 
     #[inline(always)]
-    fn expect(&self, page: u32) {
+    fn score_next(&self, page: u32) {
         if let Some(set) = self.sets.at_hand(page) {
             expect(set);
         }
+    }
+
+    #[inline(always)]
+    fn glance_later(&self, page: u32) {
+        self.sets.fetch_place(page);
+    }
+
+    #[inline(always)]
+    fn glance_soon(&self, page: u32) {
+        self.sets.fetch_parity(page);
     }
 }
 
