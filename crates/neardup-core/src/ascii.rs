@@ -225,7 +225,9 @@ mod x86 {
     #[inline(always)]
     fn opaque(mut mask: u32) -> u32 {
         // SAFETY: no instruction, only a register that is said to change.
-        unsafe { std::arch::asm!("/* {0:e} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
+        unsafe {
+            std::arch::asm!("/* {0:e} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags))
+        };
         mask
     }
 

@@ -24,6 +24,7 @@ const LONGEST: usize = 1 << 17;
 /// Makes ordered sets; holds the table that one list after another uses.
 #[derive(Debug, Default)]
 pub struct Ordered {
+    /// All places are free between two lists.
     table: Vec<u64>,
 }
 
@@ -42,14 +43,17 @@ impl Ordered {
     fn append_evenly(&mut self, values: &[u64], out: &mut Vec<u64>) -> bool {
         let slots = (2 * values.len()).next_power_of_two().max(16);
         let shift = 64 - slots.ilog2();
-        self.table.clear();
-        self.table.resize(slots + REACH, FREE);
-        if !fill(&mut self.table, shift, values) {
+        if self.table.len() < slots + REACH {
+            self.table.resize(slots + REACH, FREE);
+        }
+        let table = &mut self.table[..slots + REACH];
+        if !fill(table, shift, values) {
+            table.fill(FREE);
             return false;
         }
         // Whole blocks are written.
         out.reserve(values.len() + LANES);
-        let taken = compact(&self.table, out.spare_capacity_mut());
+        let taken = compact(table, out.spare_capacity_mut());
         // SAFETY: so many were written behind what is there.
         unsafe { out.set_len(out.len() + taken) };
         if values.contains(&FREE) {
@@ -227,8 +231,8 @@ pub fn to_set(values: &mut Vec<u64>, ordered: &mut Ordered) {
     *values = set;
 }
 
-/// Writes what stands in the table to the front of `out`, which has room for it and a block more; how many that were.
-fn compact(table: &[u64], out: &mut [MaybeUninit<u64>]) -> usize {
+/// Moves what stands in the table to the front of `out`, which has room for it and a block more; how many that were.
+fn compact(table: &mut [u64], out: &mut [MaybeUninit<u64>]) -> usize {
     #[cfg(target_arch = "x86_64")]
     match cpu::level() {
         // SAFETY: `level` has just tested for the instructions.
@@ -238,7 +242,8 @@ fn compact(table: &[u64], out: &mut [MaybeUninit<u64>]) -> usize {
         cpu::Level::Portable => {}
     }
     let mut kept = 0;
-    for &value in table {
+    for place in table {
+        let value = std::mem::replace(place, FREE);
         // What is free is written over by what follows.
         out[kept].write(value);
         kept += usize::from(value != FREE);
@@ -249,15 +254,17 @@ fn compact(table: &[u64], out: &mut [MaybeUninit<u64>]) -> usize {
 /// Eight places at a time; how many were taken.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,popcnt")]
-fn compact_avx512(table: &[u64], out: &mut [MaybeUninit<u64>]) -> usize {
+fn compact_avx512(table: &mut [u64], out: &mut [MaybeUninit<u64>]) -> usize {
     use std::arch::x86_64::*;
+    let nothing = _mm512_set1_epi64(FREE as i64);
     let mut kept = 0;
-    for block in table.chunks_exact(LANES) {
+    for block in table.chunks_exact_mut(LANES) {
         let room = &mut out[kept..kept + LANES];
         // SAFETY: both are eight numbers long.
         unsafe {
             let values = _mm512_loadu_si512(block.as_ptr().cast());
-            let taken = _mm512_cmpneq_epi64_mask(values, _mm512_set1_epi64(FREE as i64));
+            _mm512_storeu_si512(block.as_mut_ptr().cast(), nothing);
+            let taken = _mm512_cmpneq_epi64_mask(values, nothing);
             _mm512_storeu_si512(room.as_mut_ptr().cast(), _mm512_maskz_compress_epi64(taken, values));
             kept += taken.count_ones() as usize;
         }
@@ -268,15 +275,16 @@ fn compact_avx512(table: &[u64], out: &mut [MaybeUninit<u64>]) -> usize {
 /// Four places at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,popcnt")]
-fn compact_avx2(table: &[u64], out: &mut [MaybeUninit<u64>]) -> usize {
+fn compact_avx2(table: &mut [u64], out: &mut [MaybeUninit<u64>]) -> usize {
     use std::arch::x86_64::*;
     let nothing = _mm256_set1_epi64x(FREE as i64);
     let mut kept = 0;
-    for block in table.chunks_exact(HALF) {
+    for block in table.chunks_exact_mut(HALF) {
         let room = &mut out[kept..kept + HALF];
         // SAFETY: both are four numbers long, and a mask of four lanes has an order.
         unsafe {
             let values = _mm256_loadu_si256(block.as_ptr().cast());
+            _mm256_storeu_si256(block.as_mut_ptr().cast(), nothing);
             let free = _mm256_castsi256_pd(_mm256_cmpeq_epi64(values, nothing));
             let taken = _mm256_movemask_pd(free) as usize ^ ((1 << HALF) - 1);
             let order = _mm256_loadu_si256(TAKEN.get_unchecked(taken).as_ptr().cast());
@@ -466,21 +474,64 @@ mod tests {
                 Some(count) => prop_assert_eq!(count, expected),
                 None => prop_assert!(differing > allowed),
             }
-            crate::cpu::assert_variants_agree!(merge(&a, &b, allowed));
+            let merged = crate::cpu::assert_variants_agree!(merge(&a, &b, allowed));
+            #[cfg(target_arch = "x86_64")]
+            if cpu::level() != cpu::Level::Portable {
+                // SAFETY: machines with AVX-512 have AVX2.
+                prop_assert_eq!(unsafe { merge_avx2(&a, &b, allowed) }, merged);
+            }
         }
+    }
+
+    /// The table that a way of filling makes, and what a way of compacting makes of it.
+    fn by(
+        fill: impl Fn(&mut [u64], u32, &[u64]) -> bool,
+        compact: impl Fn(&mut [u64], &mut [MaybeUninit<u64>]) -> usize,
+        values: &[u64],
+        bits: u32,
+    ) -> Option<(Vec<u64>, Vec<u64>)> {
+        let mut table = vec![FREE; (1 << bits) + REACH];
+        fill(&mut table, 64 - bits, values).then(|| {
+            let filled = table.clone();
+            let mut set = Vec::with_capacity(values.len() + LANES);
+            let taken = compact(&mut table, set.spare_capacity_mut());
+            // SAFETY: so many were written.
+            unsafe { set.set_len(taken) };
+            assert!(table.iter().all(|&place| place == FREE));
+            (filled, set)
+        })
     }
 
     proptest! {
         #[test]
         fn places_are_filled_alike(values in values(), bits in 4u32..12) {
-            let fill_by = |fill: &dyn Fn(&mut [u64], u32, &[u64]) -> bool| {
-                let mut table = vec![FREE; (1 << bits) + REACH];
-                fill(&mut table, 64 - bits, &values).then_some(table)
-            };
             let one_by_one = |table: &mut [u64], shift: u32, values: &[u64]| {
                 values.iter().all(|&value| put(table, (value >> shift) as usize, value))
             };
-            prop_assert_eq!(fill_by(&fill), fill_by(&one_by_one));
+            let taken = |table: &mut [u64], out: &mut [MaybeUninit<u64>]| {
+                let there = table.iter_mut().map(|place| std::mem::replace(place, FREE)).filter(|&value| value != FREE);
+                out.iter_mut().zip(there).map(|(place, value)| place.write(value)).count()
+            };
+            let expected = by(one_by_one, taken, &values, bits);
+            prop_assert_eq!(by(fill, compact, &values, bits), expected.clone());
+            #[cfg(target_arch = "x86_64")]
+            if cpu::level() != cpu::Level::Portable {
+                // SAFETY: machines with AVX-512 have AVX2.
+                let fill = |table: &mut [u64], shift, values: &[u64]| unsafe { fill_avx2(table, shift, values) };
+                // SAFETY: likewise.
+                let compact = |table: &mut [u64], out: &mut [MaybeUninit<u64>]| unsafe { compact_avx2(table, out) };
+                prop_assert_eq!(by(fill, compact, &values, bits), expected);
+            }
+        }
+
+        #[test]
+        fn one_list_leaves_nothing_for_the_next(lists in proptest::collection::vec(values(), 1..5)) {
+            let mut maker = Ordered::default();
+            for list in lists {
+                let mut set = Vec::new();
+                maker.append(&list, &mut set);
+                prop_assert_eq!(set, BTreeSet::from_iter(list).into_iter().collect::<Vec<u64>>());
+            }
         }
     }
 
