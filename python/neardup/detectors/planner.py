@@ -164,9 +164,12 @@ def plan(threshold: float, recall: float = 0.99, *, functions: int = 256) -> Pla
         if bands * rows > functions:
             break
         candidate = Plan(threshold, bands, rows)
-        cost = bands * rows + _IN_VAIN * candidate.wasted + _UNLIKE * band_probability(_LITTLE, bands, rows)
+        cost = bands * rows + _UNLIKE * band_probability(_LITTLE, bands, rows)
+        # The area is dear to compute: only where the rest does not decide.
         if best is None or cost < best[0]:
-            best = cost, candidate
+            cost += _IN_VAIN * candidate.wasted
+            if best is None or cost < best[0]:
+                best = cost, candidate
     if best is None:
         raise UsageError(
             f"no layout of at most {functions} functions reaches recall {recall} at {threshold}",
