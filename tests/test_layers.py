@@ -53,7 +53,7 @@ LEAF_MAY_IMPORT = {"errors", LEAF}
 #: Libraries of the extras, imported where they are needed and behind a helpful error.
 OPTIONAL = {
     "duckdb", "fastapi", "ir_measures", "jinja2", "markupsafe", "matplotlib", "pandas", "playwright", "polars",
-    "prometheus_client", "pyspark", "scrapy", "sklearn", "starlette", "threadpoolctl", "uvicorn",
+    "prometheus_client", "pyspark", "scrapy", "sklearn", "starlette", "threadpoolctl", "twisted", "uvicorn",
 }  # fmt: skip
 
 MODULES = sorted(ROOT.rglob("*.py"))

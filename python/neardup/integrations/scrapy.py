@@ -9,19 +9,26 @@ In the project's settings::
 
 Items need ``html`` or ``text``, and should have ``url``; other names are told by NEARDUP_FIELDS. Several spiders of one
 process share an index in a folder; several processes need the service.
+
+The crawl goes on while items are added: threads of the pipeline's own wait for the disk or the service, and those that
+wait at the same time share a sync.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
-import threading
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from neardup.client import Client
 from neardup.errors import MissingExtra, UsageError
 from neardup.index import Answer, Index
+
+#: Items that are added at the same time, at most; the others wait.
+_AT_ONCE: Final = 8
 
 
 class _Adds(Protocol):
@@ -50,7 +57,7 @@ class NearDuplicates:
         self._action = action
         self._fields = {"html": "html", "text": "text", "url": "url"} | dict(fields or {})
         self._asked: _Adds | None = None
-        self._lock = threading.Lock()
+        self._threads: ThreadPoolExecutor | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> NearDuplicates:
@@ -70,6 +77,7 @@ class NearDuplicates:
 
     def open_spider(self, spider: Any = None) -> None:
         """Opens the index, or a connection to the service."""
+        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="neardup-pipeline")
         if self._service is not None:
             self._asked = Client(self._service, token=os.environ.get("NEARDUP_TOKEN"))
             return
@@ -79,18 +87,19 @@ class NearDuplicates:
         self._asked = Index(self._index)
 
     def close_spider(self, spider: Any = None) -> None:
+        if self._threads is not None:
+            self._threads.shutdown()
         if self._asked is not None:
             self._asked.close()
 
-    def process_item(self, item: Any, spider: Any = None) -> Any:
+    async def process_item(self, item: Any, spider: Any = None) -> Any:
         """The item, unless it repeats one that was seen; an item without content passes."""
         given = {name: item.get(field) for name, field in self._fields.items()}
         kind = "html" if given.get("html") else "text"
         if not given.get(kind) or self._asked is None:
             return item
         page = {kind: given[kind]} | ({"url": str(given["url"])} if given.get("url") else {})
-        with self._lock:
-            answer = self._asked.add(page)
+        answer = await self._added(self._asked, page)
         self._count("neardup/added")
         if not answer:
             return item
@@ -99,6 +108,17 @@ class NearDuplicates:
             item["repeats"] = answer.seen
             return item
         raise _drop_item()(f"repeats {answer.seen}")
+
+    def _added(self, asked: _Adds, page: Mapping[str, Any]) -> Awaitable[Answer]:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            # One of Twisted's reactors that is not asyncio's, with threads of its own.
+            from twisted.internet.threads import deferToThread
+
+            deferred: Awaitable[Answer] = deferToThread(asked.add, page)
+            return deferred
+        return loop.run_in_executor(self._threads, asked.add, page)
 
     def _count(self, name: str) -> None:
         if self._stats is not None:
