@@ -48,6 +48,7 @@ pub mod keys;
 pub mod lanes;
 pub mod links;
 pub mod making;
+pub mod merging;
 pub mod minhash;
 pub mod noise;
 pub mod one_permutation;

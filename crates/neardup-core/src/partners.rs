@@ -14,7 +14,8 @@ use rayon::prelude::*;
 
 use crate::batch::{Lists, Shingling};
 use crate::cosine::Frequencies;
-use crate::ordered::{Ordered, jaccard, shared, to_set};
+use crate::merging::{jaccard, shared};
+use crate::ordered::{Ordered, to_set};
 
 /// A page that streamed past, and a sample page that it is like.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -13,8 +13,9 @@
 //! not pay here: of 384 bits at h = 29 a piece has 13, and pages that agree in 300 bits share one more often than not.
 
 use crate::cpu::{dispatch, variants};
+use crate::merging::shared;
+use crate::parity;
 use crate::verify::{AgreeingBits, EqualColumns, Everything, Glance, Jaccard, Verify};
-use crate::{ordered, parity};
 
 /// Pages of a block.
 pub const BLOCK: usize = 64;
@@ -89,7 +90,7 @@ impl Screened for Jaccard<'_> {
 
     fn distance(&self, a: u32, b: u32) -> u64 {
         let (a, b) = (self.sets.values(a), self.sets.values(b));
-        (a.len() + b.len() - 2 * ordered::shared(&a, &b)) as u64
+        (a.len() + b.len() - 2 * shared(&a, &b)) as u64
     }
 
     fn weight(&self, page: u32) -> u64 {

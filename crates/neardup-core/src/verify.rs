@@ -1,6 +1,6 @@
 //! What is asked of a candidate pair before it is accepted: each answer is a score in 0..=1, or none.
 
-use crate::ordered::{expect, shared_within};
+use crate::merging::{expect, shared_within};
 use crate::parity;
 use crate::projection::agreement;
 use crate::sets::Sets;

@@ -2,7 +2,7 @@
 
 use neardup_core::verify::{AgreeingBits, EqualColumns};
 use neardup_core::{
-    align as core_align, components as core_components, diameter, difference, hash, ordered, removal,
+    align as core_align, components as core_components, diameter, difference, hash, merging, removal,
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -84,7 +84,7 @@ pub fn jaccard<'py>(
     let pairs = edges(lists.len(), contiguous(&a)?, contiguous(&b)?)?;
     let of = |page: u32| lists.get(page as usize);
     let scores =
-        detached(py, || pairs.iter().map(|&(a, b)| ordered::jaccard(of(a), of(b))).collect::<Vec<_>>());
+        detached(py, || pairs.iter().map(|&(a, b)| merging::jaccard(of(a), of(b))).collect::<Vec<_>>());
     Ok(scores.into_pyarray(py))
 }
 
