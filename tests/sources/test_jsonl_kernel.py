@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from pathlib import Path
 
 import naive_jsonl
 import pyarrow as pa
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import _native
@@ -28,3 +31,28 @@ def test_kernel_agrees_with_its_twin(lines: list[str], end: str, ended: bool) ->
         expected.select(["id", "url", "content", "html", "date", "line", "start"]).to_pylist()
     )
     assert sorted(line for line, _ in bad) == sorted(line for line, _ in expected_bad)
+
+
+@given(
+    st.lists(st.sampled_from([0, 1, 60, 5_000, 131_071, 131_072, 300_000, 700_000]), max_size=6),
+    st.booleans(),
+    st.integers(0, 40),
+)
+@settings(max_examples=40)
+def test_a_stretch_of_a_file_is_as_a_block(lengths: list[int], ended: bool, before: int) -> None:
+    # Lines around the length that is read at a time, and far longer ones.
+    block = b"\n".join(json.dumps({"text": "x" * length}).encode() for length in lengths) + b"\n" * ended
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"?" * before + block + b'{"text": "not of it"}\n')
+        file.flush()
+        rows, bad, lines = _native.parse_jsonl_file(file.name, before, len(block), NAMES)
+    whole, whole_bad = _native.parse_jsonl(block, NAMES)
+    assert rows.equals(whole)
+    assert (bad, lines) == (whole_bad, block.count(b"\n"))
+
+
+def test_a_file_that_became_shorter(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"text": "x"}\n')
+    with pytest.raises(OSError, match="became shorter"):
+        _native.parse_jsonl_file(str(path), 0, 1000, NAMES)

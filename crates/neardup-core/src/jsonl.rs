@@ -71,42 +71,74 @@ pub struct Lines {
 
 /// Reads a block of whole lines.
 pub fn parse(block: &[u8], fields: &Fields<'_>) -> Lines {
-    let mut lines = Lines::default();
-    lines.content.bytes.reserve(block.len());
-    let mut start = 0;
-    for number in 0.. {
-        if start >= block.len() {
-            break;
+    let mut parser = Parser::new(fields, block.len());
+    parser.block(block);
+    parser.finish().0
+}
+
+/// Reads blocks of whole lines that follow one another.
+#[derive(Debug)]
+pub struct Parser<'a> {
+    fields: &'a Fields<'a>,
+    lines: Lines,
+    /// Line ends and bytes so far.
+    ends: usize,
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    /// For so many bytes in all.
+    pub fn new(fields: &'a Fields<'a>, bytes: usize) -> Self {
+        let mut lines = Lines::default();
+        lines.content.bytes.reserve(bytes);
+        Parser { fields, lines, ends: 0, at: 0 }
+    }
+
+    /// Reads the next block; only the last line of the last one may be without an end.
+    pub fn block(&mut self, block: &[u8]) {
+        let mut start = 0;
+        while start < block.len() {
+            let end = memchr(b'\n', &block[start..]).map_or(block.len(), |length| start + length);
+            self.line(&block[start..end], self.at + start);
+            self.ends += usize::from(end < block.len());
+            start = end + 1;
         }
-        let end = memchr(b'\n', &block[start..]).map_or(block.len(), |length| start + length);
-        let line = &block[start..end];
-        if !line.iter().all(u8::is_ascii_whitespace) {
-            let content_start = lines.content.bytes.len();
-            let row = if from_utf8(line).is_ok() {
-                Row::read(line, fields, &mut lines.content.bytes)
-            } else {
-                Err("not valid UTF-8".to_owned())
-            };
-            match row {
-                Ok(row) => {
-                    lines.id.push(row.id.as_deref());
-                    lines.url.push(row.url.as_deref());
-                    lines.date.push(row.date.as_deref());
-                    lines.content.finish();
-                    lines.html.push(row.content == Some(Content::Html));
-                    lines.line.push(number as i64);
-                    lines.start.push(start as i64);
-                    lines.length.push(line.len() as i64);
-                }
-                Err(reason) => {
-                    lines.content.bytes.truncate(content_start);
-                    lines.bad.push((number, reason));
-                }
+        self.at += block.len();
+    }
+
+    fn line(&mut self, line: &[u8], start: usize) {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        let lines = &mut self.lines;
+        let content_start = lines.content.bytes.len();
+        let row = if from_utf8(line).is_ok() {
+            Row::read(line, self.fields, &mut lines.content.bytes)
+        } else {
+            Err("not valid UTF-8".to_owned())
+        };
+        match row {
+            Ok(row) => {
+                lines.id.push(row.id.as_deref());
+                lines.url.push(row.url.as_deref());
+                lines.date.push(row.date.as_deref());
+                lines.content.finish();
+                lines.html.push(row.content == Some(Content::Html));
+                lines.line.push(self.ends as i64);
+                lines.start.push(start as i64);
+                lines.length.push(line.len() as i64);
+            }
+            Err(reason) => {
+                lines.content.bytes.truncate(content_start);
+                lines.bad.push((self.ends, reason));
             }
         }
-        start = end + 1;
     }
-    lines
+
+    /// The pages, and how many line ends there were.
+    pub fn finish(self) -> (Lines, usize) {
+        (self.lines, self.ends)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -375,6 +407,26 @@ mod tests {
             prop_assert_eq!(lines.url.get(0), url.as_deref().map(str::as_bytes));
             let id = number.to_string();
             prop_assert_eq!(lines.id.get(0), Some(id.as_bytes()));
+        }
+
+        #[test]
+        fn blocks_are_as_one(lines in proptest::collection::vec("(\\{\"text\": \"[a-z]{0,3}\"\\}|[a-z ]{0,3})\r?", 0..12), cuts: Vec<bool>) {
+            let whole = lines.join("\n");
+            let mut parser = Parser::new(&FIELDS, 0);
+            let mut block = String::new();
+            for (at, line) in lines.iter().enumerate() {
+                block.push_str(line);
+                if at + 1 < lines.len() {
+                    block.push('\n');
+                }
+                if cuts.get(at).copied().unwrap_or(false) {
+                    parser.block(block.as_bytes());
+                    block.clear();
+                }
+            }
+            parser.block(block.as_bytes());
+            let ends = whole.bytes().filter(|&byte| byte == b'\n').count();
+            prop_assert_eq!(parser.finish(), (parse(whole.as_bytes(), &FIELDS), ends));
         }
 
         #[test]

@@ -22,6 +22,9 @@ const HELD: usize = 16 << 20;
 /// Bytes that are looked at at a time where only line ends count.
 const PIECE: usize = 1 << 16;
 
+/// Bytes that are read and parsed at a time: so many stay in a near cache in between.
+const READ: usize = 1 << 17;
+
 thread_local! {
     /// Blocks of a file, one after another: new memory for each would have to be cleared by the system.
     static BLOCK: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -98,20 +101,45 @@ pub fn parse_jsonl_file<'py>(
     length: usize,
     names: Names,
 ) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>, usize)> {
-    let (lines, ends) = detached(py, || -> io::Result<_> {
-        let file = opened(&path, start)?;
-        with_buffer(|block| {
-            block.clear();
-            block.reserve(length);
-            if file.take(length as u64).read_to_end(block)? < length {
-                let reason = "it became shorter while it was read";
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
-            }
-            Ok((jsonl::parse(block, &fields(&names)), memchr_iter(b'\n', block).count()))
-        })
-    })?;
+    let (lines, ends) = detached(py, || with_buffer(|buffer| parsed(&path, start, length, &names, buffer)))?;
     let (batch, bad) = batch(py, lines)?;
     Ok((batch, bad, ends))
+}
+
+fn parsed(
+    path: &Path,
+    start: u64,
+    length: usize,
+    names: &Names,
+    buffer: &mut Vec<u8>,
+) -> io::Result<(jsonl::Lines, usize)> {
+    let mut file = opened(path, start)?;
+    let fields = fields(names);
+    let mut parser = jsonl::Parser::new(&fields, length);
+    // Bytes that were not read yet, and those of a line at the buffer's start whose end was not.
+    let (mut left, mut begun) = (length, 0);
+    while left > 0 {
+        // Of a long line ever more is read at a time.
+        let there = begun + left.min(begun.max(READ));
+        if buffer.len() < there {
+            buffer.resize(there, 0);
+        }
+        file.read_exact(&mut buffer[begun..there]).map_err(cut_short)?;
+        left -= there - begun;
+        let last = if left > 0 { memrchr(b'\n', &buffer[begun..there]) } else { Some(there - begun - 1) };
+        let whole = last.map_or(0, |last| begun + last + 1);
+        parser.block(&buffer[..whole]);
+        buffer.copy_within(whole..there, 0);
+        begun = there - whole;
+    }
+    Ok(parser.finish())
+}
+
+fn cut_short(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "it became shorter while it was read"),
+        _ => error,
+    }
 }
 
 fn opened(path: &Path, start: u64) -> io::Result<File> {

@@ -91,6 +91,9 @@ impl Pages {
 /// Pages that get their identities together.
 const NAMED: usize = 16;
 
+/// Bytes of text that so many ordinary pages have.
+const NAMED_BYTES: usize = NAMED << 14;
+
 /// What reading gives for a batch, one row a page; tokens only if they are held.
 #[derive(Default)]
 struct Facts {
@@ -119,7 +122,7 @@ impl Facts {
 fn read_all(pages: &Pages, reading: Reading, held: bool, mut each: impl FnMut(&[u64])) -> Facts {
     let mut reader = Reader::default();
     // A term of running text takes about six bytes; growing the buffer would copy it.
-    let room = if held { pages.bytes() / TERM_BYTES } else { 0 };
+    let room = if held { pages.bytes() } else { pages.bytes().min(NAMED_BYTES) } / TERM_BYTES;
     let mut read = Facts { offsets: vec![0], tokens: Vec::with_capacity(room), ..Facts::default() };
     let mut count = 0;
     // Some pages get their identities together, while their tokens are still in a near cache.
