@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,11 @@ from neardup import _native
 from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
 from neardup.errors import FormatError, InputError
 from neardup.graph.clusters import CLUSTERS
+from neardup.record import record
 from neardup.sources import Fields, Inputs, open_inputs
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Opened:
     """How the inputs were opened, so that a result's pages can be found again."""
 
@@ -35,7 +36,7 @@ class Opened:
         return open_inputs(self.paths, self.fields, self.base_url, self.format, spool)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Result:
     """What a run found, as Arrow tables (``.to_pandas()``; ``polars.from_arrow``), and where it was written.
 

@@ -6,10 +6,10 @@ Everything is computed from binomial tails in closed form or by summation, so th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 from neardup.errors import UsageError
+from neardup.record import record
 
 
 def binomial_tail(trials: int, probability: float, least: int) -> float:
@@ -105,7 +105,7 @@ _UNLIKE: Final = 10_000
 _LITTLE: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Plan:
     """Bands and rows for a threshold.
 

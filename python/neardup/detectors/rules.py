@@ -6,7 +6,6 @@ This is Potthast & Stein's chunk index read as data. A detector is a union of ru
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,11 +13,12 @@ import numpy.typing as npt
 
 from neardup import _native
 from neardup.fingerprints import AnyFingerprint, FixedWidth, PackedMinima, Projection, Supershingles
+from neardup.record import record
 
 Predicate = Literal["any", "same-site", "different-site"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SupershinglePairs:
     """Keys: all pairs of supershingles, so pages that share one key agree in two supershingles."""
 
@@ -29,7 +29,7 @@ class SupershinglePairs:
         return _native.pairs_of_keys(values)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SingleColumns:
     """Keys: each column of the fingerprint as it is."""
 
@@ -40,7 +40,7 @@ class SingleColumns:
         return values
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Pieces:
     """Keys: the sketch cut into ``pieces`` pieces; fewer differing bits than pieces always share one."""
 
@@ -52,7 +52,7 @@ class Pieces:
         return _native.pieces(values, self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ColumnGroups:
     """Keys: hashes of ``groups`` groups of columns; fewer differing columns than groups always share one."""
 
@@ -64,7 +64,7 @@ class ColumnGroups:
         return _native.group_columns(values, self.groups)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RarestChunks:
     """Keys: of each page's chunk set the rarest ones, so many that sets with a ratio of ``least`` share one."""
 
@@ -76,7 +76,7 @@ class RarestChunks:
 Keys = SupershinglePairs | SingleColumns | Pieces | ColumnGroups | RarestChunks
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AgreeingColumns:
     """Accepted: at least ``least`` columns agree (κ; over supershingles, B-similarity)."""
 
@@ -84,7 +84,7 @@ class AgreeingColumns:
     least: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AgreeingBits:
     """Accepted: at least ``least`` bits agree (C-similarity)."""
 
@@ -92,7 +92,7 @@ class AgreeingBits:
     least: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AgreeingLanes:
     """Accepted: at least ``least`` of the lanes of a b-bit signature agree."""
 
@@ -100,7 +100,7 @@ class AgreeingLanes:
     least: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SharedRatio:
     """Accepted: of the chunks in either set at least ``least`` are in both, counted exactly."""
 
@@ -108,7 +108,7 @@ class SharedRatio:
     least: float
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SharedOfLarger:
     """Accepted: of the chunks of the larger set at least ``least`` are in both, counted exactly."""
 
@@ -116,7 +116,7 @@ class SharedOfLarger:
     least: float
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ExactJaccard:
     """Accepted: the Jaccard similarity of the sets, computed exactly, is at least ``least``."""
 
@@ -142,7 +142,7 @@ def least_jaccard(verify: OfSets) -> float:
 Verify = AgreeingColumns | AgreeingBits | AgreeingLanes | OfSets
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Logistic:
     """From a similarity to a probability: a logistic curve, one half at ``middle``.
 
@@ -166,7 +166,7 @@ class Logistic:
         return self.middle + math.log(probability / (1 - probability)) / self.steepness
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rule:
     """One way for two pages to be near-duplicates."""
 

@@ -12,7 +12,6 @@ sets, where pairs are verified by sets.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -26,6 +25,7 @@ from neardup.engines.collect import Collection, Sets
 from neardup.engines.layout import Layout, computed
 from neardup.engines.packed import bytes_to_lists, bytes_to_rows
 from neardup.fingerprints import AnyFingerprint, FixedWidth
+from neardup.record import record
 from neardup.sinks import write_table
 
 Rows = npt.NDArray[np.uint32]
@@ -35,7 +35,7 @@ FILE: Final = "fingerprints.parquet"
 STATISTICS: Final = "fingerprints.statistics"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Earlier:
     """The kept pages of earlier runs, one run after another."""
 
@@ -77,7 +77,7 @@ class Earlier:
         return bytes_to_lists(self.column(f"s{number}")), bytes_to_lists(self.column(f"p{number}"))
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class WithEarlier:
     """A collection behind the pages of earlier runs, as matching asks for it."""
 

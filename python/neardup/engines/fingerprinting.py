@@ -4,7 +4,6 @@ which pages are read once more, only if asked for."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +23,7 @@ from neardup.fingerprints import (
     Statistical,
 )
 from neardup.fingerprints.native_kinds import native_kind
+from neardup.record import record
 from neardup.text import Reading, content_streams, read, term_lists
 
 
@@ -103,7 +103,7 @@ def beyond_tokens(kinds: Sequence[AnyFingerprint]) -> bool:
 Made = FixedWidth | tuple[pa.LargeListArray, pa.LargeListArray]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ReadPages:
     """What reading gives for a batch of pages, one row a page, and the fingerprints that were made on the way."""
 

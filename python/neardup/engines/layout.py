@@ -6,7 +6,7 @@ its size ``n{i}`` and parity ``p{i}``. Keys that were chosen by rarity are ``k{i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from neardup.engines.matching import fixed_width
 from neardup.engines.packed import bytes_to_rows, lists_to_bytes, rows_to_bytes
 from neardup.engines.settings import Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Statistical
+from neardup.record import record
 
 #: What is kept of a page as it was read, beside fingerprints.
 PAGE = (
@@ -29,7 +30,7 @@ PAGE = (
 COLUMNS_A_RULE = 8192
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Layout:
     """The columns of one run."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
@@ -28,6 +27,7 @@ from neardup.engines.collect import Sets
 from neardup.engines.settings import ALWAYS_HELD, Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_numbers, set_order
+from neardup.record import record
 
 Rows = npt.NDArray[np.uint32]
 
@@ -42,7 +42,7 @@ FEW: Final = 16
 _BYTES_A_PAIR: Final = 256
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RuleCounts:
     """What one rule did."""
 
@@ -61,7 +61,7 @@ class RuleCounts:
     undecided: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Matches:
     """Identity sets and the accepted pairs between their first members, sorted by (a, b); a < b are rows."""
 
@@ -81,7 +81,7 @@ class Matches:
     rules: list[RuleCounts]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SetSites:
     """The sites of each identity set, all its members' together."""
 
@@ -190,7 +190,7 @@ def _undecided(rule: Rule, score: npt.NDArray[np.float64]) -> int | None:
 _Pairs = tuple[Rows, Rows, npt.NDArray[np.float64]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RuleArrays:
     """A rule as the native module takes it."""
 

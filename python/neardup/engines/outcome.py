@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -23,6 +22,7 @@ from neardup.engines.earlier import WithEarlier
 from neardup.engines.matching import Matches, site_numbers
 from neardup.engines.settings import Settings
 from neardup.graph import cluster_diameters, clusters_table, remove
+from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
 
 PAGES_OUT: Final = pa.schema(
@@ -84,7 +84,7 @@ REASONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Groups:
     """A table as groups of rows that are made when they are asked for, each time anew. Texts that repeat may stand in a
     group as a dictionary and places in it.
@@ -111,7 +111,7 @@ class Groups:
 PagesAt = Callable[[npt.NDArray[np.uint32]], pa.Table]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Outcome:
     """Everything a run found."""
 
@@ -137,7 +137,7 @@ class Outcome:
         return self.pair_groups.table()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tables:
     """The three tables, and the counts that are told of them."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from neardup.fingerprints import FixedWidth
 from neardup.page import Skipped
+from neardup.record import record
 
 #: What is kept of each page as the source told it.
 KEPT: Final = ("id", "url", "date", "source", "record", "offset", "length")
@@ -26,7 +27,7 @@ TOKENS: Final = "list_tokens"
 STREAMS: Final = "list_streams"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tally:
     """What else reading has to tell of a stretch of the input."""
 
@@ -66,7 +67,7 @@ class Tally:
         return Tally(**(value | {"skipped": [Skipped(**bad) for bad in value["skipped"]]}))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Part:
     """Pages in input order, read and fingerprinted."""
 

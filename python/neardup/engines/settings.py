@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from neardup.engines.machine import available_memory
 from neardup.errors import UsageError
 from neardup.graph.keep import POLICIES, KeepPolicy
 from neardup.graph.removal import REMOVALS, Removal
+from neardup.record import record
 from neardup.text import Reading
 
 #: Accepted pairs that are held whatever the pages, and beyond that for each page, unless a run is told otherwise.
@@ -17,7 +18,7 @@ ALWAYS_HELD: Final = 1 << 20
 _HELD_A_PAGE: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Settings:
     """Settings of a run; none but ``reading``, ``keep``, ``removal`` and ``statistics`` changes the answer.
 

@@ -7,15 +7,14 @@ Cost: bands × rows multiplications a token; 8 bytes a band.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
 from neardup import _native
 from neardup.fingerprints.base import FixedWidth
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Bands:
     """One key for each of ``bands`` bands of ``rows`` min-values over shingles of ``k`` tokens.
 

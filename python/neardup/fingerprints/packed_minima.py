@@ -6,15 +6,14 @@ a sixteenth of the values at b = 2."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
 from neardup import _native
 from neardup.fingerprints.base import FixedWidth
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PackedMinima:
     """``bits`` bits of each of ``m`` min-values over windows of ``n`` tokens.
 

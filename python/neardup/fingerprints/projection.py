@@ -7,15 +7,14 @@ a token, added in bit-sliced counters; b/8 bytes a page. Over shingles (k > 1) i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
 from neardup import _native
 from neardup.fingerprints.base import FixedWidth
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Projection:
     """``bits`` bits over tokens, or over shingles of ``k`` tokens.
 

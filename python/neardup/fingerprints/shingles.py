@@ -5,14 +5,13 @@ Cost: about 5 nanoseconds and 8 bytes a token; used for verifying candidates, no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
 from neardup import _native
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ShingleSet:
     """The distinct shingles of ``k`` tokens, sorted.
 

@@ -7,15 +7,14 @@ with probability J^(m/groups). Cost: m multiplications a token, in registers; 48
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
 from neardup import _native
 from neardup.fingerprints.base import FixedWidth
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Supershingles:
     """``groups`` supershingles from ``m`` min-values over shingles of ``k`` tokens.
 

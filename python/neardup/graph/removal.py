@@ -6,20 +6,20 @@ only if it was accepted against one that stays. ``component`` keeps one page a c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
+from neardup.record import record
 
 Removal = Literal["direct", "component"]
 REMOVALS: Final[tuple[str, ...]] = get_args(Removal)
 Rows = npt.NDArray[np.uint32]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Removed:
     """For each page: the page kept instead of it (itself if it stays) and whether that one is identical to it."""
 

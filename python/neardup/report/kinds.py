@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -34,6 +34,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.record import record
 from neardup.report import regions
 from neardup.report.kind_words import DAYS_AND_ZONES, ENTRY_WORDS, MARKERS, MONTHS
 from neardup.report.side_by_side import without_cut_end
@@ -78,7 +79,7 @@ _SERVER: Final = re.compile(r"[a-z][a-z\-]*\d+[a-z0-9\-]*|\d{1,3}|[a-z][a-z0-9\-
 _ENTRY_PART: Final = re.compile(r"[a-z]{2}(?:-[a-z]{2})?|\d+")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Page:
     """One of the two pages, as the rules see it."""
 
@@ -97,7 +98,7 @@ class Page:
         return terms(content, html=self.html, url=self.url, charset=self.charset).terms[:MOST_TERMS]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Difference:
     """One stretch in which the two differ, and what it was taken for (``content`` where no rule spoke)."""
 
@@ -106,7 +107,7 @@ class Difference:
     b: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Kind:
     """What kind of difference it is, what the paper calls such a pair, why, and stretch by stretch."""
 

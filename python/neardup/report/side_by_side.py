@@ -7,18 +7,18 @@ difference; differences beyond ``most`` are counted, not shown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from neardup.record import record
 from neardup.report.frame import Content, Html, element, html
 
 #: Equal terms that are shown before and behind a difference.
 CONTEXT = 12
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stretch:
     """Terms from ``start`` to ``end`` in A and in B; ``equal`` in both, or not. ``skipped`` equal terms come before."""
 

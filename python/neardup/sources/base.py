@@ -8,19 +8,20 @@ counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
 import pyarrow as pa
 
 from neardup.page import PAGES, Skipped
+from neardup.record import record
 
 #: A page larger than this is skipped, whatever its format: no reader of pages goes on for so long.
 PAGE_BYTES: Final = 256 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fields:
     """The names under which rows (JSONL, Parquet, CSV) hold what a page has; ``a.b`` is what is called ``b`` inside of
     ``a``.
@@ -46,7 +47,7 @@ class Fields:
         return self.id, self.url, self.html, self.text, self.date
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Loaded:
     """A chunk's pages (schema ``neardup.page.PAGES``) and what else it held.
 
@@ -61,7 +62,7 @@ class Loaded:
     redirects: list[tuple[str, str]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Chunk:
     """A piece of the input, in input order. ``nbytes`` is what it took off the (compressed) input, and ``plain`` about
     what it is when unpacked, where that is another number."""

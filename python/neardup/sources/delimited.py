@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
+from neardup.record import record
 from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, no_pages
 from neardup.sources.files import Place
 from neardup.sources.parquet import check_columns, convert
@@ -27,7 +28,7 @@ from neardup.sources.unpack import Unpacked
 _CHUNK_ROWS: Final = 8192
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Run:
     """Good rows that follow each other: the number of the first one behind the header, their wanted columns, and of
     each the number of its line and where in ``data`` it stands."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
@@ -20,6 +19,7 @@ import pyarrow.compute as pc
 from neardup import _native
 from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
+from neardup.record import record
 from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped, page_too_long
 from neardup.sources.files import Place
 from neardup.sources.line_numbers import LineNumbers
@@ -35,7 +35,7 @@ _PEEK_BYTES: Final = 4 << 20
 Read = TypeVar("Read")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Block:
     """Whole lines of a file, or (``skipped``) a place where they could not be had.
 
@@ -50,7 +50,7 @@ class Block:
     skipped: Skipped | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stretch:
     """Whole lines of a plain file that were not read yet: its number, where they begin, how many bytes they have; or
     (``skipped``) one line that is passed over."""

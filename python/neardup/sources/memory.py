@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -13,11 +12,12 @@ import pyarrow.compute as pc
 
 from neardup.errors import InputError, UsageError, single_text
 from neardup.page import BATCH_BYTES
+from neardup.record import record
 from neardup.sources.base import Chunk, Fields, Loaded, build_pages
 from neardup.sources.parquet import check_columns, column_of, convert, pieces
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Memory:
     """A source over batches that are there already."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
 from neardup import _native
+from neardup.record import record
 from neardup.text.reading import Reading
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Ideas:
     """Which ideas tell the main text from what surrounds it; each can be left out, to see what it is worth.
 

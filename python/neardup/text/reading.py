@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -10,9 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reading:
     """How pages become tokens; part of what makes two runs comparable.
 
@@ -29,7 +29,7 @@ class Reading:
     min_tokens: int = _native.MIN_TOKENS
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PageTokens:
     """What reading gives for a batch of pages, one row a page."""
 
@@ -66,7 +66,7 @@ def term_lists(pages: pa.RecordBatch) -> pa.LargeListArray:
     return _native.page_terms(*(pages.column(name) for name in ("content", "html", "charset", "url")))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Terms:
     """One page as the machine sees it: its terms in order, and what else was read off it."""
 
