@@ -29,7 +29,7 @@ PAGES: Final = pa.schema(
 )
 
 #: Batches are bounded by bytes of content, so that a batch of huge pages is as small as one of tiny ones.
-BATCH_BYTES: Final = 4 << 20
+BATCH_BYTES: Final = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)

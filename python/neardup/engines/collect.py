@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any, Final
 
@@ -30,12 +30,13 @@ from neardup.engines.settings import Settings
 from neardup.engines.store import Lists, PartStore
 from neardup.errors import InputError
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
+from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Loaded, Source
 from neardup.workers import in_order
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Sets:
     """Ordered sets of all pages, and their parities, in batches; the sets in memory, or in files with their sizes."""
 
@@ -47,7 +48,7 @@ class Sets:
         return map(_loaded, self.sets)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Collection:
     """Every page of the input, in input order, without its text. What is asked for is read when it is asked for."""
 
@@ -184,47 +185,48 @@ _WORKERS_A_LANE: Final = 3
 Also = Callable[[Loaded], dict[str, pa.Array]]
 
 
-def page_columns(
-    pages: pa.RecordBatch, kinds: Sequence[Fingerprint | ChunkSets], detector: Detector, settings: Settings
-) -> tuple[dict[str, pa.Array], int]:
-    """All that is kept of a batch of pages, by column, and how many had bytes that did not fit their encoding."""
-    hold_tokens, streamed = fingerprinting.held(detector.fingerprints())
-    hold_tokens = hold_tokens or settings.hold_tokens
-    first = fingerprinting.read_pages(pages, settings.reading, kinds, hold_tokens)
-    columns = {name: pages.column(name) for name in KEPT}
-    columns["title"], columns["site"] = first.title, first.site
-    columns["tokens"] = pa.array(first.lengths)
-    columns["identity_high"] = pa.array(first.identity_high)
-    columns["identity_low"] = pa.array(first.identity_low)
-    given = fingerprinting.Given(pages, settings.reading, first.tokens)
-    columns |= dict(fingerprinting.fingerprint_columns(kinds, given, first.made))
-    if hold_tokens:
-        columns[TOKENS] = given.tokens
-    if streamed is not None:
-        columns[STREAMS] = given.streams(streamed)
-    if settings.keep == "most-linked":
-        columns["own_url"], columns["links"] = page_links(pages)
-    return columns, int(first.replaced.sum())
+class PageColumns:
+    """All that is kept of batches of pages, by column. What that is, a detector and settings decide once."""
+
+    def __init__(self, detector: Detector, settings: Settings) -> None:
+        self.kinds = fingerprinting.at_once(detector.fingerprints())
+        hold_tokens, self._streamed = fingerprinting.held(detector.fingerprints())
+        self._hold_tokens = hold_tokens or settings.hold_tokens
+        self._reading = settings.reading
+        self._linked = settings.keep == "most-linked"
+
+    def of(self, pages: pa.RecordBatch) -> tuple[dict[str, pa.Array], int]:
+        """The columns, and how many pages had bytes that did not fit their encoding."""
+        first = fingerprinting.read_pages(pages, self._reading, self.kinds, self._hold_tokens)
+        columns = {name: pages.column(name) for name in KEPT}
+        columns["title"], columns["site"] = first.title, first.site
+        columns["tokens"] = pa.array(first.lengths)
+        columns["identity_high"] = pa.array(first.identity_high)
+        columns["identity_low"] = pa.array(first.identity_low)
+        given = fingerprinting.Given(pages, self._reading, first.tokens)
+        columns |= dict(fingerprinting.fingerprint_columns(self.kinds, given, first.made))
+        if self._hold_tokens:
+            columns[TOKENS] = given.tokens
+        if self._streamed is not None:
+            columns[STREAMS] = given.streams(self._streamed)
+        if self._linked:
+            columns["own_url"], columns["links"] = page_links(pages)
+        return columns, int(first.replaced.sum())
 
 
-@dataclass(slots=True)
 class _Worker:
     """Turns a chunk into a part; shared by all threads, so it holds nothing that changes."""
 
-    detector: Detector
-    settings: Settings
-    also: Also | None = None
-    fingerprints: tuple[Fingerprint | ChunkSets, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.fingerprints = fingerprinting.at_once(self.detector.fingerprints())
+    def __init__(self, detector: Detector, settings: Settings, also: Also | None = None) -> None:
+        self.columns = PageColumns(detector, settings)
+        self._also = also
 
     def __call__(self, chunk: Chunk) -> Part:
         loaded = chunk.load()
         pages = loaded.pages
-        columns, replaced = page_columns(pages, self.fingerprints, self.detector, self.settings)
-        if self.also is not None:
-            columns |= self.also(loaded)
+        columns, replaced = self.columns.of(pages)
+        if self._also is not None:
+            columns |= self._also(loaded)
         tally = Tally(1, pages.num_rows, chunk.nbytes, replaced, loaded.skipped, loaded.ignored)
         return Part(pa.RecordBatch.from_pydict(columns), tally)
 
@@ -261,7 +263,7 @@ def collect(
     tally = store.tally()
     if not tally.pages:
         raise InputError("no pages were found in the input", hint=_why_none(tally))
-    return Collection(store, worker.fingerprints, tally.pages, tally)
+    return Collection(store, worker.columns.kinds, tally.pages, tally)
 
 
 def _parts(source: Source, worker: _Worker, settings: Settings, done: int) -> Generator[Part]:

@@ -14,21 +14,25 @@ the bootstrap. Cost: O(candidates × distinct values) a fit.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from neardup.record import record
+
 CANDIDATES: Final = 40
 #: A tail of fewer values says nothing of its exponent.
 LEAST_TAIL: Final = 25
 _LOW, _HIGH = 1.0001, 12.0
+#: Terms of ζ that are summed one by one.
+_STEPS: Final = np.arange(12.0)
 Numbers = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PowerLaw:
     """The law from ``xmin`` on: P(x) ∝ x^−exponent."""
 
@@ -76,11 +80,8 @@ def hurwitz_zeta(exponent: npt.ArrayLike, start: npt.ArrayLike) -> Numbers:
     True
     """
     alpha, first = np.broadcast_arrays(np.asarray(exponent, np.float64), np.asarray(start, np.float64))
-    head = np.zeros(alpha.shape)
-    steps = 12
-    for step in range(steps):
-        head += (first + step) ** -alpha
-    at = first + steps
+    head = ((first[..., None] + _STEPS) ** -alpha[..., None]).sum(axis=-1)
+    at = first + len(_STEPS)
     power = at**-alpha
     tail = at * power / (alpha - 1) + power / 2
     term = alpha * power / at
@@ -133,7 +134,7 @@ def _fit(data: Whole) -> tuple[float, int, int, float] | None:
         law /= whole
         seen = from_here[start:] / from_here[start]
         # Both as P(X ≥ x), at the values and just behind them, where the steps are.
-        behind = hurwitz_zeta(exponent, distinct[start:] + 1.0) / whole
+        behind = law - distinct[start:].astype(np.float64) ** -exponent / whole
         distance = max(np.abs(law - seen).max(), np.abs(behind[:-1] - seen[1:]).max(initial=0.0), float(behind[-1]))
         if best is None or distance < best[3]:
             best = exponent, int(distinct[start]), int(from_here[start]), float(distance)
@@ -146,7 +147,8 @@ def _most_likely(xmin: Numbers, mean_log: Numbers) -> Numbers:
     for _ in range(45):
         middle = (low + high) / 2
         step = 1e-6 * middle
-        slope = (np.log(hurwitz_zeta(middle + step, xmin)) - np.log(hurwitz_zeta(middle - step, xmin))) / (2 * step)
+        above, below = np.log(hurwitz_zeta(np.stack([middle + step, middle - step]), xmin))
+        slope = (above - below) / (2 * step)
         # The expected logarithm falls as the exponent grows.
         expects_more = -slope > mean_log
         low, high = np.where(expects_more, middle, low), np.where(expects_more, high, middle)

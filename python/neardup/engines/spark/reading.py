@@ -20,8 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.engines.collect import page_columns
-from neardup.engines.fingerprinting import at_once
+from neardup.engines.collect import PageColumns
 from neardup.engines.layout import Layout, set_columns
 from neardup.engines.packed import lists_to_bytes, rows_to_bytes
 from neardup.engines.parts import LIST, STREAMS, TOKENS, Tally
@@ -52,14 +51,14 @@ class Reader:
 
     def __call__(self, part: int, chunks: Iterator[tuple[Loaded, int]]) -> Batches:
         """The pages of a part, then one row that tells what else was there."""
-        kinds = at_once(self.layout.kinds)
+        page_columns = PageColumns(self.layout.detector, self.layout.settings)
         tallies: list[Tally] = []
         position = 0
         for loaded, nbytes in chunks:
             replaced = 0
             if count := loaded.pages.num_rows:
-                columns, replaced = page_columns(loaded.pages, kinds, self.layout.detector, self.layout.settings)
-                yield self._rows(part, position, columns, kinds)
+                columns, replaced = page_columns.of(loaded.pages)
+                yield self._rows(part, position, columns, page_columns.kinds)
             position += count
             tallies.append(Tally(1, count, nbytes, replaced, loaded.skipped, loaded.ignored))
         told = json.dumps(Tally.total(tallies).to_json())
