@@ -13,6 +13,16 @@ use crate::screen::{BLOCK, Blocks, Screened};
 /// Buckets of fewer pages are not worth the preparation.
 pub(crate) const FEWEST: usize = 2 * BLOCK;
 
+/// Blocks that a block of rows is screened against as one piece of work.
+const TILE: usize = 16;
+
+/// A block of rows, and the blocks that these are screened against.
+#[derive(Clone, Debug)]
+pub(crate) struct Tile {
+    rows: usize,
+    others: Range<usize>,
+}
+
 /// The pages of a bucket, ready to be screened.
 #[derive(Debug)]
 pub(crate) struct Crowd<'v, V> {
@@ -29,42 +39,50 @@ impl<'v, V: Screened> Crowd<'v, V> {
 
     pub(crate) fn new(verifier: &'v V, mut pages: Vec<u32>) -> Self {
         pages.sort_unstable_by_key(|&page| (verifier.weight(page), page));
-        let mut blocks = Blocks::new(pages.first().map_or(0, |&page| verifier.words(page).len()));
-        for &page in &pages {
-            blocks.push(verifier.words(page), verifier.share(page));
-        }
+        let width = pages.first().map_or(0, |&page| verifier.words(page).len());
+        let blocks = Blocks::of(width, &pages, |page| (verifier.words(page), verifier.share(page)));
         Crowd { verifier, pages, blocks }
     }
 
     /// Parts of the work that may be done at the same time: those of some rows, which begin and end with a block.
-    pub(crate) fn tiles(&self, rows: Range<usize>) -> impl IndexedParallelIterator<Item = usize> + use<V> {
+    pub(crate) fn tiles(&self, rows: Range<usize>) -> impl ParallelIterator<Item = Tile> + use<V> {
         let all = self.blocks.blocks();
-        (all.min(rows.start / BLOCK)..all.min(rows.end.div_ceil(BLOCK))).into_par_iter()
+        let rows = all.min(rows.start / BLOCK)..all.min(rows.end.div_ceil(BLOCK));
+        rows.into_par_iter().flat_map(move |rows| {
+            let starts = (rows..all).into_par_iter().step_by(TILE);
+            starts.map(move |start| Tile { rows, others: start..all.min(start + TILE) })
+        })
     }
 
     /// Calls `found(a, b)`, a < b, for each pair of a tile that may be accepted. All tiles together have every pair once.
-    pub(crate) fn pairs(&self, tile: usize, found: &mut impl FnMut(u32, u32)) {
-        let rows = &self.pages[tile * BLOCK..self.pages.len().min((tile + 1) * BLOCK)];
+    pub(crate) fn pairs(&self, tile: &Tile, found: &mut impl FnMut(u32, u32)) {
+        let rows = self.block(tile.rows);
+        let heaviest = rows[rows.len() - 1];
+        let too_heavy = |other: u32| {
+            let apart = self.verifier.weight(other).saturating_sub(self.verifier.weight(heaviest));
+            2 * apart > self.verifier.share(heaviest) + self.verifier.share(other)
+        };
+        // So are heavier others, and others for lighter rows.
+        let others = tile.others.clone().take_while(|&block| !too_heavy(self.block(block)[0])).count();
+        if others == 0 {
+            return;
+        }
         let mut probes = Vec::new();
         for &page in rows {
             probes.extend_from_slice(self.verifier.words(page));
             probes.push(self.verifier.share(page));
         }
-        let heaviest = rows[rows.len() - 1];
-        for block in tile..self.blocks.blocks() {
-            let others = &self.pages[block * BLOCK..self.pages.len().min((block + 1) * BLOCK)];
-            let apart = self.verifier.weight(others[0]).saturating_sub(self.verifier.weight(heaviest));
-            if 2 * apart > self.verifier.share(heaviest) + self.verifier.share(others[0]) {
-                // So it is for lighter rows and heavier others, too.
-                break;
+        let others = tile.others.start..tile.others.start + others;
+        self.blocks.screen(others, &probes, &mut |probe, other| {
+            let (one, other_page) = (rows[probe], self.pages[other]);
+            if other > tile.rows * BLOCK + probe && one != other_page {
+                found(one.min(other_page), one.max(other_page));
             }
-            self.blocks.screen(block..block + 1, &probes, &mut |probe, other| {
-                let (one, other_page) = (rows[probe], self.pages[other]);
-                if other > tile * BLOCK + probe && one != other_page {
-                    found(one.min(other_page), one.max(other_page));
-                }
-            });
-        }
+        });
+    }
+
+    fn block(&self, number: usize) -> &[u32] {
+        &self.pages[number * BLOCK..self.pages.len().min((number + 1) * BLOCK)]
     }
 }
 
@@ -79,8 +97,8 @@ mod tests {
     fn check<V: Screened>(verifier: &V, count: u32) {
         let crowd = Crowd::new(verifier, (0..count).rev().collect());
         let mut found = Vec::new();
-        for tile in 0..count.div_ceil(BLOCK as u32) as usize {
-            crowd.pairs(tile, &mut |a, b| found.push((a, b)));
+        for tile in crowd.tiles(0..count as usize).collect::<Vec<_>>() {
+            crowd.pairs(&tile, &mut |a, b| found.push((a, b)));
         }
         let all = found.len();
         found.sort_unstable();

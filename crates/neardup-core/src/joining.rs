@@ -91,6 +91,7 @@ impl Column<'_> {
         joining: &mut Joining,
     ) {
         let (before, candidates) = (joining.joined.pairs.len(), joining.joined.candidates);
+        let crowd = self.is_crowd(verifier, range).then(|| Crowd::new(verifier, self.pages_of(range)));
         let (mut row, mut looked_at) = (0, 0);
         while row < range.len() {
             let (first, mut slice) = (row, 0);
@@ -103,7 +104,10 @@ impl Column<'_> {
             }
             joining.begun += slice;
             looked_at += slice;
-            joining.add(self.join_rows(range, first..row, verifier));
+            joining.add(match &crowd {
+                Some(crowd) => self.join_crowd(range, crowd, first..row, verifier),
+                None => self.join_rows(range, first..row, verifier),
+            });
             let accepted = joining.joined.pairs.len() - before;
             let in_all = u128::from(possible(range)) * accepted as u128 / u128::from(looked_at);
             if joining.beyond(limits) || before as u128 + in_all > u128::from(limits.accepted) {
@@ -136,7 +140,10 @@ impl Column<'_> {
             self.join_row(row, end, verifier, &mut found);
             found
         });
-        let of_crowds = crowds.par_iter().map(|bucket| self.join_crowd(bucket, 0..bucket.len(), verifier));
+        let of_crowds = crowds.par_iter().map(|bucket| {
+            let crowd = Crowd::new(verifier, self.pages_of(bucket));
+            self.join_crowd(bucket, &crowd, 0..bucket.len(), verifier)
+        });
         let (of_rows, of_crowds) = rayon::join(
             || of_rows.reduce(Found::default, Found::and),
             || of_crowds.reduce(Found::default, Found::and),
@@ -146,9 +153,6 @@ impl Column<'_> {
 
     /// Some rows of a large bucket.
     fn join_rows(&self, bucket: &Range<usize>, rows: Range<usize>, verifier: &impl Screened) -> Found {
-        if self.is_crowd(verifier, bucket) {
-            return self.join_crowd(bucket, rows, verifier);
-        }
         let found = rows.into_par_iter().fold(Found::default, |mut found, at| {
             self.join_row(bucket.start + at, bucket.end, verifier, &mut found);
             found
@@ -179,11 +183,17 @@ impl Column<'_> {
         found.score(verifier);
     }
 
-    fn join_crowd(&self, bucket: &Range<usize>, rows: Range<usize>, verifier: &impl Screened) -> Found {
-        let (key, pages) = self.bucket(bucket);
-        let crowd = Crowd::new(verifier, pages);
+    /// Some rows of a bucket whose pages are a crowd.
+    fn join_crowd<V: Screened>(
+        &self,
+        bucket: &Range<usize>,
+        crowd: &Crowd<'_, V>,
+        rows: Range<usize>,
+        verifier: &V,
+    ) -> Found {
+        let key = self.entries[bucket.start].key();
         let tiles = crowd.tiles(rows).fold(Found::default, |mut found, tile| {
-            crowd.pairs(tile, &mut |a, b| self.look(verifier, key, a, b, &mut found));
+            crowd.pairs(&tile, &mut |a, b| self.look(verifier, key, a, b, &mut found));
             found.score(verifier);
             found
         });
@@ -201,12 +211,11 @@ impl Column<'_> {
         }
     }
 
-    /// The key of a bucket and its pages, ascending, each once.
-    fn bucket(&self, range: &Range<usize>) -> (u64, Vec<u32>) {
-        let entries = &self.entries[range.clone()];
-        let mut pages: Vec<u32> = entries.iter().map(|entry| entry.page).collect();
+    /// The pages of a bucket, ascending, each once.
+    fn pages_of(&self, bucket: &Range<usize>) -> Vec<u32> {
+        let mut pages: Vec<u32> = self.entries[bucket.clone()].iter().map(|entry| entry.page).collect();
         pages.dedup();
-        (entries[0].key(), pages)
+        pages
     }
 }
 

@@ -12,6 +12,8 @@
 //! wrongly. Cutting the sketch into h + 1 pieces, of which pages with at most h differing bits must share one, does
 //! not pay here: of 384 bits at h = 29 a piece has 13, and pages that agree in 300 bits share one more often than not.
 
+use rayon::prelude::*;
+
 use crate::cpu::{dispatch, variants};
 use crate::merging::shared;
 use crate::parity;
@@ -197,6 +199,18 @@ impl Blocks {
         Blocks { width, rows: 0, lanes: Vec::new() }
     }
 
+    /// Those of some pages, each with its words and its share.
+    pub fn of<'w>(width: usize, pages: &[u32], row: impl Fn(u32) -> (&'w [u64], u64) + Sync) -> Self {
+        let mut lanes = vec![[0; BLOCK]; pages.len().div_ceil(BLOCK) * (width + 1)];
+        lanes.par_chunks_mut(width + 1).zip(pages.par_chunks(BLOCK)).for_each(|(lanes, pages)| {
+            for (at, &page) in pages.iter().enumerate() {
+                let (words, share) = row(page);
+                lanes.iter_mut().zip(words.iter().chain([&share])).for_each(|(lane, &word)| lane[at] = word);
+            }
+        });
+        Blocks { width, rows: pages.len(), lanes }
+    }
+
     pub fn len(&self) -> usize {
         self.rows
     }
@@ -314,6 +328,9 @@ mod tests {
             let share = |page: u64| splitmix(99, page) % 12;
             let mut blocks = Blocks::new(width);
             (0..150).for_each(|page| blocks.push(&row(page), share(page)));
+            let (pages, rows) = ((0..150).collect::<Vec<u32>>(), (0..150).map(row).collect::<Vec<_>>());
+            let together = Blocks::of(width, &pages, |page| (&rows[page as usize], share(page.into())));
+            assert_eq!((together.rows, &together.lanes), (blocks.rows, &blocks.lanes));
             let probes: Vec<u64> =
                 (500..520).flat_map(|page| [row(page), vec![share(page)]].concat()).collect();
             let mut found = Vec::new();
