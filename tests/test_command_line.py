@@ -158,6 +158,7 @@ def test_a_wrong_call_exits_with_2_and_helps(tmp_path: Path, texts: Path, monkey
         (["dedup", texts, "-o", tmp_path / "out", "--detector", "minhsh"], "did you mean 'minhash'?"),
         (["dedup", texts, "-o", tmp_path / "out", "--detector", "minhash(threshold=7)"], "threshold must be"),
         (["dedup", "-", "-", "-o", tmp_path / "out"], "twice"),
+        (["dedup", texts, "-o", tmp_path / "out", "--memory", "64MiB"], "at least 128MiB"),
         (["compare", "-", "-"], "one page"),
         (["plan", "--threshold", "2"], "0<x<1"),
         (["completion", "tcsh"], "bash"),

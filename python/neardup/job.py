@@ -400,13 +400,14 @@ def _tables_written(outcome: Outcome, folder: Path, findings: Findings) -> Itera
     seen: list[Future[None]] = [Future(), Future()]
     pages_seen = passing(pages, findings.add_pages, seen[0])
     pairs_seen = passing(pairs, findings.add_pairs, seen[1])
+    short_of_memory = bool(outcome.report["settings"]["memory"])
     tables = [
-        partial(write_groups, pages.schema, pages_seen, folder / "pages.parquet"),
-        partial(write_groups, pairs.schema, pairs_seen, folder / "pairs.parquet"),
+        partial(write_groups, pages.schema, pages_seen, folder / "pages.parquet", ahead=not short_of_memory),
+        partial(write_groups, pairs.schema, pairs_seen, folder / "pairs.parquet", ahead=not short_of_memory),
         partial(write_table, outcome.clusters, folder / "clusters.parquet"),
     ]
-    # Pairs need not wait for pages where it is known who is in which cluster; unless memory is short.
-    beside = outcome.cluster is not None and not outcome.report["settings"]["memory"]
+    # Pairs need not wait for pages where it is known who is in which cluster.
+    beside = outcome.cluster is not None and not short_of_memory
     with ThreadPoolExecutor(2 if beside else 1, thread_name_prefix="neardup-tables") as writers:
         written = [writers.submit(table) for table in tables]
         waiting = {*seen, *written}

@@ -131,7 +131,7 @@ def bytes_of(text: str | None) -> int:
     from neardup.errors import UsageError
 
     size = parse_bytes(text)
-    # With less, the batches under way alone would not fit.
-    if size < 64 << 20:
-        raise UsageError(f"{text} of memory is too little", hint="give at least 64MiB")
+    # With less, the batches under way and a group of rows that is written would not fit.
+    if size < 128 << 20:
+        raise UsageError(f"{text} of memory is too little", hint="give at least 128MiB")
     return size

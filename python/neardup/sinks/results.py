@@ -84,11 +84,13 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def write_groups(schema: pa.Schema, groups: Iterable[pa.Table], path: str | os.PathLike[str]) -> None:
+def write_groups(
+    schema: pa.Schema, groups: Iterable[pa.Table], path: str | os.PathLike[str], *, ahead: bool = True
+) -> None:
     """Writes a table that comes in groups of at most ``ROW_GROUP_ROWS`` rows as Parquet, a row group each.
 
     Texts may come with a dictionary, the same columns in every group; who reads the file finds texts. The same groups
-    give the same bytes.
+    give the same bytes. Where memory is short, a group is not made ``ahead`` while the one before it is written.
 
     >>> import tempfile
     >>> groups = [pa.table({"row": [0, 1]}), pa.table({"row": [2]})]
@@ -104,7 +106,7 @@ def write_groups(schema: pa.Schema, groups: Iterable[pa.Table], path: str | os.P
         "write_statistics": True,
         "use_dictionary": [name for name in schema.names if name not in _DISTINCT],
     }
-    with replacing(path) as file, closing(_ahead(groups)) as made:
+    with replacing(path) as file, closing(_ahead(groups) if ahead else (group for group in groups)) as made:
         first = next(made, None)
         if first is not None and first.schema != schema:
             # The dictionary is how the column is stored; of an Arrow schema in the file it would become its type.
@@ -113,6 +115,9 @@ def write_groups(schema: pa.Schema, groups: Iterable[pa.Table], path: str | os.P
             for group in chain([] if first is None else [first], made):
                 # One chunk a column: pages of Parquet follow the table's values, not how it was put together.
                 writer.write_table(group.combine_chunks(), row_group_size=ROW_GROUP_ROWS)
+                del group
+                if not ahead:
+                    pa.default_memory_pool().release_unused()
 
 
 def _ahead(groups: Iterable[pa.Table]) -> Generator[pa.Table]:
