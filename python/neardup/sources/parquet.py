@@ -90,7 +90,7 @@ def pieces(table: pa.Table) -> Iterator[pa.RecordBatch]:
     """A table in batches of about the usual number of bytes.
 
     >>> [batch.num_rows for batch in pieces(pa.table({"text": ["x" * 1_000_000] * 10}))]
-    [4, 4, 2]
+    [8, 2]
     """
     for batch in table.to_batches(max_chunksize=_rows_a_batch(table.num_rows, table.nbytes)):
         yield from _split(batch)
