@@ -137,9 +137,11 @@ mod tests {
 
     #[test]
     fn sketches() {
-        let values: Vec<u64> = (0..200u64)
+        // More blocks than one tile has.
+        const PAGES: u64 = (TILE * BLOCK + 200) as u64;
+        let values: Vec<u64> = (0..PAGES)
             .flat_map(|page| (0..6).map(move |at| splitmix(page / 3, at) ^ (1 << (page % 64))))
             .collect();
-        check(&AgreeingBits { width: 6, values: &values, least: 370 }, 200);
+        check(&AgreeingBits { width: 6, values: &values, least: 370 }, PAGES as u32);
     }
 }
