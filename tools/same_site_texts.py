@@ -105,8 +105,7 @@ archive's own text that are on either page, the share that is on both. Where the
 
 Each of these documents was looked at, block by block. IMDb's pages have another clause on disputes, Meetup's are the
 terms of 2019 and of 2026, Forbes', GitLab's, Urban Dictionary's and AcuityAds' have another "last updated" and many
-paragraphs rewritten, Zillow's have whole sections gone: the text did change, and accepting them would be wrong.
-Blockworks has a news item in its main column that is a third of a short page."""
+paragraphs rewritten, Zillow's have whole sections gone: the text did change, and accepting them would be wrong."""
 
 
 def _ablation(data: dict[str, Any]) -> str:
@@ -131,17 +130,13 @@ Each left out by itself: at the default threshold, then at the one that is best 
 {table(head, rows)}
 
 *structure*: menus, headers, footers, dialogs, forms, hidden parts and lists of links are no main text. *main*: where
-most of the text stands in the element that is called the main one, what stands beside it is none. *site*: stretches
-of text that many different pages of the site have weigh little. *noise*: dates, ages, counters and ids are one word.
-*title*: the title has a share of the weight. The tracked services have few pages each, so *site* can do little
-here; it
-decides the databases further down. Tried and left out: names of classes and ids ("menu", "banner", "cookie") as
-signs of
-the frame, since one page in ten has its main text in an element of such a name; blocks of fewer than ten or
-twenty words
-as frame, which costs recall; a small weight for the frame of every page, which costs recall where frames move
-and joins
-short pages that have little but the frame."""
+most of the text stands in the element that is called the main one, and then in the article there, what stands beside
+it is none. *site*: stretches of text that many different pages of the site have weigh little. *noise*: dates, ages,
+counters and ids are one word. *title*: the title has a share of the weight. The tracked services have few pages each,
+so *site* can do little here; it decides the databases further down. Tried and left out: names of classes and ids
+("menu", "banner", "cookie") as signs of the frame, since one page in ten has its main text in an element of such a
+name; blocks of fewer than ten or twenty words as frame, which costs recall; a small weight for the frame of every
+page, which costs recall where frames move and joins short pages that have little but the frame."""
 
 
 def _calibration(data: dict[str, Any]) -> str:

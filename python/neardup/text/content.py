@@ -15,7 +15,8 @@ class Ideas:
 
     ``structure``: menus, headers, footers, dialogs, forms and lists of links are no main text. ``noise``: dates, ages,
     counters and session ids are all one word. ``title``: another title is another page, up to its weight. ``main``:
-    what stands beside the element that is called the main one is no main text, where that holds most of the text.
+    what stands beside the element that is called the main one, or beside the article in it, is no main text, where
+    that holds most of the text.
     """
 
     structure: bool = True

@@ -25,7 +25,7 @@ pub struct Ideas {
     pub structure: bool,
     pub noise: bool,
     pub title: bool,
-    /// What stands beside the element that is called the main one is frame.
+    /// What stands beside the element that is called the main one, or beside the article, is frame.
     pub main: bool,
 }
 
@@ -48,8 +48,15 @@ pub struct Placed<'a> {
 pub struct Streamer {
     words: Vec<u64>,
     shingles: Vec<u64>,
-    /// Where in the stream stands what is beside the main element.
-    beside: Vec<std::ops::Range<usize>>,
+    blocks: Vec<Block>,
+}
+
+/// A block in the stream: where, what it stands in, and how many elements of running text it has.
+#[derive(Debug)]
+struct Block {
+    range: std::ops::Range<usize>,
+    place: u32,
+    elements: usize,
 }
 
 const FRAME_PLACES: u32 =
@@ -82,9 +89,8 @@ impl Streamer {
         let site = found.site.map(|site| fold_term(site.as_bytes()));
         let first = out.len();
         out.extend([PAGE, mix(found.address) & !CLASS | ADDRESS]);
-        self.beside.clear();
-        let (mut label, mut within, mut beside) = (0, 0, 0);
-        let mut start = 0;
+        self.blocks.clear();
+        let (mut label, mut start) = (0, 0);
         while start < page.tokens.len() {
             let more = page.places[start + 1..].iter().position(|&place| u64::from(place) & BEGINS != 0);
             let end = more.map_or(page.tokens.len(), |more| start + 1 + more);
@@ -94,25 +100,37 @@ impl Streamer {
                 label = named;
             }
             let elements = out[from..].iter().filter(|&&word| word & CLASS == CONTENT).count();
-            if page.places[start] & u32::from(place::MAIN) != 0 {
-                within += elements;
-            } else {
-                beside += elements;
-                self.beside.push(from..out.len());
-            }
+            self.blocks.push(Block { range: from..out.len(), place: page.places[start], elements });
             start = end;
         }
-        // A page may call a part of itself the main one that is not: it must hold most of the running text.
-        if ideas.structure && ideas.main && within > beside {
-            for word in self.beside.iter().flat_map(|range| range.clone()) {
-                if matches!(out[word] & CLASS, CONTENT | LINKS) {
-                    out[word] = out[word] & !CLASS | FRAME;
-                }
-            }
+        if ideas.structure && ideas.main {
+            // Teasers of other articles stand in the main element, beside the article.
+            self.narrow(place::MAIN, out);
+            self.narrow(place::ARTICLE, out);
         }
         // Without a site there is nothing to be learned from siblings.
         if let Some(site) = site {
             out[first] = fold(label ^ site, CHAIN) & !CLASS | PAGE;
+        }
+    }
+
+    /// Makes frame of what stands beside this place. A page may call a part of itself the main one that is not: it must
+    /// hold most of the running text.
+    fn narrow(&mut self, place: u16, out: &mut [u64]) {
+        let is_within = |block: &Block| block.place & u32::from(place) != 0;
+        let all: usize = self.blocks.iter().map(|block| block.elements).sum();
+        let within: usize =
+            self.blocks.iter().filter(|block| is_within(block)).map(|block| block.elements).sum();
+        if 2 * within <= all {
+            return;
+        }
+        for block in self.blocks.iter_mut().filter(|block| !is_within(block)) {
+            block.elements = 0;
+            for word in &mut out[block.range.clone()] {
+                if matches!(*word & CLASS, CONTENT | LINKS) {
+                    *word = *word & !CLASS | FRAME;
+                }
+            }
         }
     }
 
@@ -261,6 +279,13 @@ mod tests {
         assert_eq!(classes(&[(short, main), (long, 0)], all), [CONTENT; 6]);
         let without = Ideas { main: false, ..all };
         assert_eq!(classes(&[(long, main), (short, 0)], without), [CONTENT; 6]);
+        // The same of an article, among what the main element has: not among all that the page has.
+        let article = main | u32::from(place::ARTICLE);
+        let both = [(&[1u64, 2, 3, 4, 5, 6, 7][..], article), (short, main), (short, 0)];
+        assert_eq!(classes(&both, all), [vec![CONTENT; 3], vec![FRAME; 4]].concat());
+        assert_eq!(classes(&[(short, article), (long, main)], all), [CONTENT; 6]);
+        let alone = u32::from(place::ARTICLE);
+        assert_eq!(classes(&[(short, 0), (long, alone)], all), [vec![FRAME; 2], vec![CONTENT; 4]].concat());
     }
 
     #[test]
