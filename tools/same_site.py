@@ -34,6 +34,7 @@ from same_site_measures import (
     off,
     rates,
 )
+from same_site_reading import reading
 from same_site_texts import page
 
 from neardup import Settings, dedup
@@ -151,6 +152,7 @@ def measure(data: Path, work: Path, figures: Figures, *, small: bool) -> None:
     low = Run.of([tracked_pages], f"template-aware({LOW})")
     similarity = low.of_pairs(pairs)
     moved(tracked_pages.parent, pairs, similarity, figures)
+    figures.data["reading"] = reading(tracked_pages.parent)
     ablation(tracked_pages, pairs, similarity, figures)
     figures.data["failures"] = failures(pairs, similarity)
     validation(pairs, similarity, figures)

@@ -25,7 +25,8 @@ def share(value: float) -> str:
 
 def page(data: dict[str, Any]) -> str:
     """The whole page."""
-    parts = [_head(data), _main(data), _ablation(data), _calibration(data), _sources(data), _hard(data), _cost(data)]
+    parts = [_head(data), _main(data), _reading(data), _ablation(data), _calibration(data), _sources(data)]
+    parts += [_hard(data), _cost(data)]
     return "\n\n".join(_filled(part) for part in [*parts, _failures(data)]) + "\n"
 
 
@@ -105,7 +106,25 @@ archive's own text that are on either page, the share that is on both. Where the
 
 Each of these documents was looked at, block by block. IMDb's pages have another clause on disputes, Meetup's are the
 terms of 2019 and of 2026, Forbes', GitLab's, Urban Dictionary's and AcuityAds' have another "last updated" and many
-paragraphs rewritten, Zillow's have whole sections gone: the text did change, and accepting them would be wrong."""
+paragraphs rewritten, Zillow's have whole sections gone: the text did change, and accepting them would be wrong.
+Amazon's page is a list of links with 150 words beside it, to which a heading was added; Proctorio's has a summary of
+all its policies above the terms in one of the two."""
+
+
+def _reading(data: dict[str, Any]) -> str:
+    rows = [(name, share(of["found"]), share(of["right"]), len(of["lost"])) for name, of in data["reading"].items()]
+    of_all = data["reading"]["all"]
+    lost = ", ".join(f"{document} ({share(found)})" for document, found in of_all["lost"]) or "none"
+    return f"""## Whether the main text is found
+
+The archive's own text of a page shows what the detector reads as main text, apart from any pair. *Found*: of the
+archive's shingles that are on the page, the share in blocks of running text that count; *right*: of the shingles that
+count, the share that is the archive's. Means over the newest pages of {of_all["documents"]} documents:
+
+{table(("ideas", "found", "right", "documents less than .8 of whose text is found"), rows)}
+
+Those of the first line: {lost}. What is not *right* is mostly text of the page that the archive keeps as another
+document: several services have all their terms on one page."""
 
 
 def _ablation(data: dict[str, Any]) -> str:

@@ -59,28 +59,79 @@ struct Block {
     elements: usize,
 }
 
-const FRAME_PLACES: u32 =
-    (place::NAVIGATION | place::FOOTER | place::ASIDE | place::DIALOG | place::HIDDEN | place::CONTROL)
-        as u32;
+/// What the main text never stands in.
+const FRAME_PLACES: u16 = place::NAVIGATION | place::FOOTER | place::ASIDE | place::DIALOG | place::CONTROL;
 
-/// The class of a block by what its first token stands in and how many of its tokens are in links.
-fn class(place: u32, linked: usize, tokens: usize, ideas: Ideas) -> u64 {
-    let is = |places: u16| place & u32::from(places) != 0;
-    if is(place::TITLE) {
-        return if ideas.title { TITLE } else { FRAME };
+/// What makes a block part of the frame, or a title.
+#[derive(Clone, Copy, Debug)]
+struct Rules {
+    ideas: Ideas,
+    /// The page hides most of its main text until somebody opens it.
+    unfolds: bool,
+}
+
+impl Rules {
+    fn of(page: Placed<'_>, ideas: Ideas) -> Self {
+        let within = |place: &u32| in_main(*place) && place & u32::from(place::HIDDEN) != 0;
+        let unfolds = ideas.structure && page.places.iter().any(within) && unfolds(page, ideas);
+        Rules { ideas, unfolds }
     }
-    if !ideas.structure {
-        return CONTENT;
+
+    /// The class of a block by what its first token stands in and how many of its tokens are in links.
+    fn class(self, place: u32, linked: usize, tokens: usize) -> u64 {
+        let is = |places: u16| place & u32::from(places) != 0;
+        if is(place::TITLE) {
+            return if self.ideas.title { TITLE } else { FRAME };
+        }
+        if !self.ideas.structure {
+            return CONTENT;
+        }
+        // The header of an article holds its headline; that of a page, its menu.
+        let header = is(place::HEADER) && !in_main(place);
+        let hidden = is(place::HIDDEN) && !(self.unfolds && in_main(place));
+        if is(FRAME_PLACES) || header || hidden {
+            FRAME
+        } else if 2 * linked > tokens {
+            LINKS
+        } else {
+            CONTENT
+        }
     }
-    // The header of an article holds its headline; that of a page, its menu.
-    let header = is(place::HEADER) && !is(place::MAIN | place::ARTICLE);
-    if place & FRAME_PLACES != 0 || header {
-        FRAME
-    } else if 2 * linked > tokens {
-        LINKS
-    } else {
-        CONTENT
+}
+
+fn in_main(place: u32) -> bool {
+    place & u32::from(place::MAIN | place::ARTICLE) != 0
+}
+
+/// Whether more running text is hidden in the main element, or in articles, than the page shows: sections that a reader
+/// unfolds one by one.
+fn unfolds(page: Placed<'_>, ideas: Ideas) -> bool {
+    let rules = Rules { ideas, unfolds: true };
+    let (mut hidden, mut shown) = (0, 0);
+    for range in blocks(page.places) {
+        let places = &page.places[range];
+        if rules.class(places[0], count(places, place::LINK), places.len()) == CONTENT {
+            let of = if places[0] & u32::from(place::HIDDEN) != 0 { &mut hidden } else { &mut shown };
+            *of += places.len();
+        }
     }
+    hidden > shown
+}
+
+/// Where each block of a page stands among its tokens.
+fn blocks(places: &[u32]) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let rest = places.get(start + 1..)?;
+        let more = rest.iter().position(|&place| u64::from(place) & BEGINS != 0);
+        let end = more.map_or(places.len(), |more| start + 1 + more);
+        Some(std::mem::replace(&mut start, end)..end)
+    })
+}
+
+/// How many tokens stand in this place.
+fn count(places: &[u32], place: u16) -> usize {
+    places.iter().filter(|&&of| of & u32::from(place) != 0).count()
 }
 
 impl Streamer {
@@ -90,18 +141,16 @@ impl Streamer {
         let first = out.len();
         out.extend([PAGE, mix(found.address) & !CLASS | ADDRESS]);
         self.blocks.clear();
-        let (mut label, mut start) = (0, 0);
-        while start < page.tokens.len() {
-            let more = page.places[start + 1..].iter().position(|&place| u64::from(place) & BEGINS != 0);
-            let end = more.map_or(page.tokens.len(), |more| start + 1 + more);
-            let from = out.len();
-            let named = self.block(page, start..end, site, ideas, out);
+        let rules = Rules::of(page, ideas);
+        let mut label = 0;
+        for range in blocks(page.places) {
+            let (from, place) = (out.len(), page.places[range.start]);
+            let named = self.block(page, range, site, rules, out);
             if label == 0 && named != 0 {
                 label = named;
             }
             let elements = out[from..].iter().filter(|&&word| word & CLASS == CONTENT).count();
-            self.blocks.push(Block { range: from..out.len(), place: page.places[start], elements });
-            start = end;
+            self.blocks.push(Block { range: from..out.len(), place, elements });
         }
         if ideas.structure && ideas.main {
             // Teasers of other articles stand in the main element, beside the article.
@@ -140,28 +189,27 @@ impl Streamer {
         page: Placed<'_>,
         range: std::ops::Range<usize>,
         site: Option<u64>,
-        ideas: Ideas,
+        rules: Rules,
         out: &mut Vec<u64>,
     ) -> u64 {
         let (tokens, places, kinds) =
             (&page.tokens[range.clone()], &page.places[range.clone()], &page.kinds[range]);
-        let count = |place: u16| places.iter().filter(|&&of| of & u32::from(place) != 0).count();
-        let pictures = count(place::IMAGE);
+        let pictures = count(places, place::IMAGE);
         self.words.clear();
-        if pictures == 0 && ideas.noise {
+        if pictures == 0 && rules.ideas.noise {
             quieted(tokens, kinds, &mut self.words);
         } else {
             let text = |at: &usize| places[*at] & u32::from(place::IMAGE) == 0;
             let at: Vec<usize> = (0..tokens.len()).filter(text).collect();
             let words: Vec<u64> = at.iter().map(|&at| tokens[at]).collect();
-            if ideas.noise {
+            if rules.ideas.noise {
                 let kinds: Vec<Kind> = at.iter().map(|&at| kinds[at]).collect();
                 quieted(&words, &kinds, &mut self.words);
             } else {
                 self.words.extend(words);
             }
         }
-        let class = class(places[0], count(place::LINK), tokens.len(), ideas);
+        let class = rules.class(places[0], count(places, place::LINK), tokens.len());
         let titled = places[0] & u32::from(place::TITLE) != 0 && !self.words.is_empty();
         let said = if titled { chain(&self.words) } else { 0 };
         if class == TITLE {
@@ -286,6 +334,22 @@ mod tests {
         assert_eq!(classes(&[(short, article), (long, main)], all), [CONTENT; 6]);
         let alone = u32::from(place::ARTICLE);
         assert_eq!(classes(&[(short, 0), (long, alone)], all), [vec![FRAME; 2], vec![CONTENT; 4]].concat());
+    }
+
+    #[test]
+    fn main_text_that_unfolds_is_content() {
+        let (long, short): (&[u64], &[u64]) = (&[1, 2, 3, 4, 5, 6, 7, 8], &[11, 12, 13, 14, 15, 16]);
+        let hidden = place::HIDDEN | place::MAIN;
+        let last = |blocks: &[(&[u64], u16)]| {
+            let placed: Vec<_> = blocks.iter().map(|(words, place)| (*words, u32::from(*place))).collect();
+            stream(&placed, None, Ideas::default()).last().unwrap() & CLASS
+        };
+        assert_eq!(last(&[(short, place::MAIN), (long, hidden)]), CONTENT);
+        // Where more is shown, what is hidden is something else; so it is outside of the main element.
+        assert_eq!(last(&[(long, place::MAIN), (short, hidden)]), FRAME);
+        assert_eq!(last(&[(short, 0), (long, place::HIDDEN)]), FRAME);
+        // A menu that is hidden in it counts for nothing.
+        assert_eq!(last(&[(short, place::MAIN), (long, hidden | place::NAVIGATION)]), FRAME);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub mod place {
     pub const MAIN: u16 = 1 << 5;
     pub const ARTICLE: u16 = 1 << 6;
     pub const HEADING: u16 = 1 << 7;
-    /// A form's controls: buttons, choices, labels.
+    /// A form's controls: buttons, choices. (Not labels: there are pages with all of their text in labels.)
     pub const CONTROL: u16 = 1 << 8;
     pub const TITLE: u16 = 1 << 9;
     /// Not shown unless something happens.
@@ -116,7 +116,6 @@ static EFFECTS: NameTable<Effect> = {
             ("h6", Place(place::HEADING)),
             ("button", Place(place::CONTROL)),
             ("select", Place(place::CONTROL)),
-            ("label", Place(place::CONTROL)),
             ("dialog", Place(place::DIALOG)),
             ("div", Container),
             ("section", Container),
@@ -253,7 +252,10 @@ impl<'a> Sink<'a> for Blocks<'_> {
                 if self.place & place != 0 {
                     self.close(key);
                 }
-                self.enter(key, place);
+                // An `a` without an address is the goal of a link, and often left open.
+                if tag.attributes.into_iter().any(|attribute| attribute.name.eq_ignore_ascii_case("href")) {
+                    self.enter(key, place);
+                }
             }
             Effect::Place(place) => self.enter(key, place | said_place(&tag)),
         }
@@ -334,6 +336,13 @@ mod tests {
             assert_eq!(places(&format!("<div {hidden}>a</div>b"))[0], said("a", place::HIDDEN), "{hidden}");
         }
         assert_eq!(places("<div aria-hidden=false class=menu>a</div>"), [said("a", 0)]);
+    }
+
+    #[test]
+    fn a_link_has_an_address_and_a_label_is_text() {
+        assert_eq!(places("<a name=x />a<p>b"), [said("a", 0), said("b", 0)]);
+        assert_eq!(places("<a HREF=x>a<a id=y>b"), [said("a", place::LINK), said("b", 0)]);
+        assert_eq!(places("<label>a<p>b</label>"), [said("a", 0), said("b", 0)]);
     }
 
     #[test]
