@@ -101,6 +101,40 @@ def test_what_stands_beside_the_main_element_is_frame() -> None:
     assert not accepted(pages, "template-aware(main=False)")
 
 
+def test_teasers_beside_the_article_are_frame() -> None:
+    def page(name: str, teaser: str) -> dict[str, str]:
+        words = " ".join(f"{teaser}{number}" for number in range(60))
+        news = f"<section><h2>{teaser}</h2><p>{words}</p></section>"
+        return {"id": name, "html": f"<title>Terms</title><main><article>{paragraphs(TEXT)}</article>{news}</main>"}
+
+    pages = [page("a", "Gold"), page("b", "Silver")]
+    assert accepted(pages) == {("a", "b")}
+    assert accepted(pages, "template-aware(main=False)") == set()
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<div role=region hidden>{}</div>",
+        "<div style='display:none'>{}</div>",
+        "<label>{}</label>",
+        "<p><a name=top />The terms</p>{}",
+    ],
+)
+def test_main_text_is_found_where_pages_put_it(around: str) -> None:
+    def page(name: str, text: str) -> dict[str, str]:
+        preface = " ".join(f"word{number}" for number in range(90))
+        body = f"<p>{preface}</p>{around.format(paragraphs(text))}"
+        return {"id": name, "html": f"<title>Terms</title><main>{body}</main>"}
+
+    other = TEXT.replace("party", "member").replace("clause", "section")
+    assert accepted([page("a", TEXT), page("b", TEXT + " "), page("c", other)]) == {("a", "b")}
+
+
+def paragraphs(text: str) -> str:
+    return "".join(f"<p>{part}</p>" for part in text.split("\n\n"))
+
+
 def test_few_siblings_teach_nothing_and_copies_teach_nothing() -> None:
     # Ten fetches of two pages: their texts are shared by ten pages, but by one title each.
     pages = [
