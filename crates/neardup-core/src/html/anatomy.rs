@@ -271,7 +271,8 @@ impl<'a> Sink<'a> for Reader {
         self.separate();
         match meaning {
             Meaning::Inline | Meaning::Joins | Meaning::Template => {}
-            Meaning::Link => self.in_link = true,
+            // An `a` without an address is the goal of a link, and often left open.
+            Meaning::Link => self.in_link = tag.attributes.get("href").is_some(),
             Meaning::Title if !tag.foreign => {
                 self.close_block();
                 self.in_title = true;
@@ -355,6 +356,12 @@ mod tests {
             assert_eq!(page.main.matches(word).count(), expected, "{word}: {}", page.main);
         }
         assert!(page.text.contains("title") && page.text.contains("Imprint"));
+    }
+
+    #[test]
+    fn the_goal_of_a_link_is_no_link() {
+        let html = format!("<p>{}<p><a name=x />{}", sentence("first", 30), sentence("second", 25));
+        assert_eq!(anatomy(&html, None).main.matches("second").count(), 25);
     }
 
     #[test]

@@ -253,7 +253,7 @@ impl<'a> Sink<'a> for Blocks<'_> {
                     self.close(key);
                 }
                 // An `a` without an address is the goal of a link, and often left open.
-                if tag.attributes.into_iter().any(|attribute| attribute.name.eq_ignore_ascii_case("href")) {
+                if tag.attributes.get("href").is_some() {
                     self.enter(key, place);
                 }
             }
