@@ -165,9 +165,12 @@ def measure(data: Path, work: Path, figures: Figures, *, small: bool) -> None:
 
 def moved(folder: Path, pairs: Pairs, similarity: Numbers, figures: Figures) -> None:
     """Positives whose whole pages differ much; and those of them whose two pages agree in the archive's text."""
-    far = pairs.choose(pairs.same & (pairs.whole < 0.8))
-    found = similarity[pairs.same & (pairs.whole < 0.8)] >= LEAST
+    at = pairs.same & (pairs.whole < 0.8)
+    far, alike = pairs.choose(at), similarity[at]
+    found = alike >= LEAST
     agree = sets.agreement(folder, far)
+    # The threshold that would accept four fifths of them.
+    loose = float(np.sort(alike)[len(far) // 5])
     lags = agree < sets.AGREES
     figures.data["moved"] = {
         "pairs": len(far),
@@ -176,6 +179,8 @@ def moved(folder: Path, pairs: Pairs, similarity: Numbers, figures: Figures) -> 
         "agreeing found": int((found & ~lags).sum()),
         "lagging found": int((found & lags).sum()),
         "missed": _by_document(far, agree, ~found),
+        "four fifths from": loose,
+        "specificity there": rates(pairs, similarity >= loose)[1],
     }
 
 

@@ -108,7 +108,10 @@ Each of these documents was looked at, block by block. IMDb's pages have another
 terms of 2019 and of 2026, Forbes', GitLab's, Urban Dictionary's and AcuityAds' have another "last updated" and many
 paragraphs rewritten, Zillow's have whole sections gone: the text did change, and accepting them would be wrong.
 Amazon's page is a list of links with 150 words beside it, to which a heading was added; Proctorio's has a summary of
-all its policies above the terms in one of the two."""
+all its policies above the terms in one of the two.
+
+Four fifths of the {moved["pairs"]} would be accepted from a similarity of {share(moved["four fifths from"])} on, where
+specificity is {share(moved["specificity there"])}."""
 
 
 def _reading(data: dict[str, Any]) -> str:
@@ -155,7 +158,9 @@ counters and ids are one word. *title*: the title has a share of the weight. The
 so *site* can do little here; it decides the databases further down. Tried and left out: names of classes and ids
 ("menu", "banner", "cookie") as signs of the frame, since one page in ten has its main text in an element of such a
 name; blocks of fewer than ten or twenty words as frame, which costs recall; a small weight for the frame of every
-page, which costs recall where frames move and joins short pages that have little but the frame."""
+page, which costs recall where frames move and joins short pages that have little but the frame; up to five times the
+weight for what a page alone has where most of it is the site's, which tells telephone books apart (of the pages that a
+run over a generated web removes, 1.5 to 5 % are wrong then instead of 4 to 17 %) and loses one right page in seven."""
 
 
 def _calibration(data: dict[str, Any]) -> str:
