@@ -134,14 +134,17 @@ def syncs_per_second(folder: Path, seconds: float) -> float:
 def single(index: Index, seconds: float, clients: int = 8) -> float:
     """Single adds a second, of several threads together; as durable as the index was opened to be."""
     counted = [0] * clients
+    # Pages that are not there yet: one that replaces another is more work.
+    first = index.stats().pages
     end = time.perf_counter() + seconds
 
     def work(client: int) -> None:
-        random = np.random.default_rng(1000 + client)
+        random = np.random.default_rng([first, client])
         while time.perf_counter() < end:
             # Many at a time: to make a page is not what is measured, and takes the interpreter lock twice.
             for tokens in random.integers(0, 1 << 63, (AHEAD, TOKENS), dtype=np.uint64):
-                index.add({"tokens": tokens, "url": "http://s1.example/"}, id=f"single-{client}-{counted[client]}")
+                name = f"single-{first}-{client}-{counted[client]}"
+                index.add({"tokens": tokens, "url": "http://s1.example/"}, id=name)
                 counted[client] += 1
                 if time.perf_counter() >= end:
                     break

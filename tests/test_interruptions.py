@@ -31,9 +31,14 @@ def start(*args: str | Path, **options: Any) -> subprocess.Popen[bytes]:
 
 def run(*args: str | Path) -> tuple[bytes, bytes]:
     """What a call that goes well says on its two streams."""
-    started = start(*args)
-    said = started.communicate(timeout=30)
-    assert started.returncode == 0, said
+    started = start(*args, env=os.environ | {"PYTHONFAULTHANDLER": "1"})
+    try:
+        said = started.communicate(timeout=120)
+    except subprocess.TimeoutExpired:
+        # One that hangs tells where.
+        started.send_signal(signal.SIGABRT)
+        said = started.communicate()
+    assert started.returncode == 0, b"\n".join(said).decode()
     return said
 
 

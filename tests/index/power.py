@@ -1,8 +1,9 @@
 """Power loss, played: the writes of a process are recorded by strace, and a folder is rebuilt of what was synced.
 
-The model is that of a disk with a cache: bytes written to a file are safe once that file was synced (fsync, fdatasync)
-after them; a file that appears, or takes another name, does so once its folder was synced, or the file itself (as ext4,
-xfs and btrfs have it). Everything else is lost: the cruellest case that the calls allow.
+The model is that of a disk with a cache: bytes written to a file are safe once that file was synced (fsync, fdatasync),
+by a call that began after them and is done; a file that appears, or takes another name, does so once its folder was
+synced, or the file itself (as ext4, xfs and btrfs have it). Everything else is lost: the cruellest case that the calls
+allow.
 """
 
 from __future__ import annotations
@@ -48,6 +49,30 @@ class Event:
 
 
 @dataclass
+class File:
+    """A file, whatever its name: what it held, what changed it and when, and which changes are safe."""
+
+    before: bytes = b""
+    changes: list[tuple[int, Event]] = field(default_factory=list)
+    safe: int = 0
+
+    def content(self) -> bytes:
+        """What is found after power was lost."""
+        now = bytearray(self.before)
+        for _, event in (change for change in self.changes if change[0] < self.safe):
+            if event.kind == "truncate":
+                now.clear()
+            elif event.kind == "resize":
+                now.extend(b"\0" * max(0, event.at - len(now)))
+                del now[event.at :]
+            elif event.kind == "write":
+                at = len(now) if event.at < 0 else event.at
+                now.extend(b"\0" * max(0, at - len(now)))
+                now[at : at + len(event.data)] = event.data
+        return bytes(now)
+
+
+@dataclass
 class Recorded:
     """All that a process did to a folder, in order, and when it acknowledged what."""
 
@@ -78,16 +103,26 @@ class Recorded:
         for line in log.splitlines():
             process = line.split(" ", 1)[0]
             if line.endswith("<unfinished ...>"):
-                begun[process] = line.removesuffix("<unfinished ...>").rstrip()
+                half = begun[process] = line.removesuffix("<unfinished ...>").rstrip()
+                self._begin(process, half)
                 continue
             if "resumed>" in line:
                 line = begun.pop(process, "") + line.split("resumed>", 1)[1]
+            else:
+                self._begin(process, line)
             found = LINE.match(line)
             if found is None or found[3].startswith("-"):
                 continue
-            self._call(found[1], found[2], int(found[3], 0), places)
+            self._call(process, found[1], found[2], int(found[3], 0), places)
 
-    def _call(self, call: str, arguments: str, result: int, places: dict[tuple[str, str], int]) -> None:
+    def _begin(self, process: str, line: str) -> None:
+        """A sync makes safe what was written before it began."""
+        found = re.match(r"^\d+ +f(?:data)?sync\(\d+<((?:\\x[0-9a-f]{2})*)>", line)
+        path = unhex(found[1]).decode("utf-8", "replace") if found else ""
+        if found and self._ours(path):
+            self.events.append(Event("begin", path, to=process))
+
+    def _call(self, process: str, call: str, arguments: str, result: int, places: dict[tuple[str, str], int]) -> None:
         strings = STRING.findall(arguments)
         assert not any(cut for _, cut in strings), "strace left bytes out"
         texts = [unhex(text) for text, _ in strings]
@@ -117,7 +152,7 @@ class Recorded:
                 self.events.append(Event("unlink" if "unlink" in call else "mkdir", target))
         elif self._ours(path):
             if call in ("fsync", "fdatasync"):
-                self.events.append(Event("sync", path))
+                self.events.append(Event("sync", path, to=process))
             elif call == "lseek":
                 places[handle] = result
             elif call == "ftruncate":
@@ -147,34 +182,25 @@ class Recorded:
 
     def rebuild(self, out: Path, cut: int) -> None:
         """Makes the folder as it is found when power was lost after so many events."""
-        # Files are told apart by what they are, not by their name: [bytes now, bytes that are safe].
-        names: dict[str, list[bytearray]] = {
-            name: [bytearray(data), bytearray(data)] for name, data in self.before.items()
-        }
+        names = {name: File(data) for name, data in self.before.items()}
         safe = dict(names)
-        for event in self.events[:cut]:
-            if event.kind in ("create", "truncate", "write", "resize") and event.path not in names:
-                names[event.path] = [bytearray(), bytearray()]
-            if event.kind == "truncate":
-                del names[event.path][0][:]
-            elif event.kind == "write":
-                now = names[event.path][0]
-                at = len(now) if event.at < 0 else event.at
-                now.extend(b"\0" * max(0, at - len(now)))
-                now[at : at + len(event.data)] = event.data
-            elif event.kind == "resize":
-                now = names[event.path][0]
-                now.extend(b"\0" * max(0, event.at - len(now)))
-                del now[event.at :]
+        begun: dict[str, int] = {}
+        for at, event in enumerate(self.events[:cut]):
+            if event.kind in ("create", "truncate", "write", "resize"):
+                names.setdefault(event.path, File()).changes.append((at, event))
             elif event.kind == "rename":
                 names[event.to] = names.pop(event.path)
             elif event.kind == "unlink":
                 names.pop(event.path, None)
+            elif event.kind == "begin":
+                begun[event.to] = at
             elif event.kind == "sync":
                 if event.path in names:
-                    names[event.path][1][:] = names[event.path][0]
+                    file = names[event.path]
+                    # One that began earlier may end later.
+                    file.safe = max(file.safe, begun[event.to])
                     # Bringing a file to the disk brings its name along.
-                    safe[event.path] = names[event.path]
+                    safe[event.path] = file
                 else:
                     for name in {*names, *safe}:
                         if str(Path(name).parent) == event.path.rstrip("/"):
@@ -185,7 +211,7 @@ class Recorded:
         folders = self.folders | {event.path for event in self.events[:cut] if event.kind == "mkdir"}
         for folder in sorted(folders):
             (out / Path(folder).relative_to(self.folder)).mkdir(parents=True, exist_ok=True)
-        for name, (_, kept) in safe.items():
+        for name, file in safe.items():
             target = out / Path(name).relative_to(self.folder)
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(bytes(kept))
+            target.write_bytes(file.content())

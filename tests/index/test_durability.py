@@ -113,8 +113,22 @@ def test_a_kill_while_room_is_made_loses_nothing(tmp_path: Path) -> None:
     assert [bool(answer) for answer in asked] == [at % 3 > 0 for at in range(300)]
 
 
+#: Threads that add at the same time, so that pages of one are on their way to the disk while another's are written.
+ADD_BY_THREADS = """
+import os, sys
+from concurrent.futures import ThreadPoolExecutor
+from neardup import Index
+with Index(sys.argv[1], sync=sys.argv[3]) as index, ThreadPoolExecutor(6) as threads:
+    def add(at):
+        index.add(" ".join(f"w{at}x{word}" for word in range(12)), id=str(at))
+        os.write(1, f"{at}\\n".encode())
+    list(threads.map(add, range(240)))
+"""
+
+
+@pytest.mark.parametrize("program", [ADD.replace("100000", "40"), ADD_BY_THREADS], ids=["alone", "threads"])
 @pytest.mark.parametrize("sync", ["commit", "system"])
-def test_power_loss(tmp_path: Path, sync: str) -> None:
+def test_power_loss(tmp_path: Path, sync: str, program: str) -> None:
     """The writes of a process are recorded (strace), and the folder is rebuilt with only what was synced by some
     moment, as a disk whose cache is lost would have it: what was acknowledged by then must be there with ``commit``.
     With ``system`` the same cut loses pages, so the test would notice a policy that does nothing.
@@ -125,7 +139,7 @@ def test_power_loss(tmp_path: Path, sync: str) -> None:
         pytest.skip("strace cannot trace here")
     folder = tmp_path / "index"
     Index.create(folder, "combined")
-    recorded = Recorded.of([sys.executable, "-c", ADD.replace("100000", "40"), str(folder), "0", sync], folder)
+    recorded = Recorded.of([sys.executable, "-c", program, str(folder), "0", sync], folder)
     lost = 0
     for cut in recorded.moments(6):
         rebuilt = tmp_path / f"cut-{cut}"

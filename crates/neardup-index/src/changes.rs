@@ -323,11 +323,11 @@ impl<'a> Changes<'a> {
         self.pages.is_empty() && self.requests.is_empty()
     }
 
-    /// Writes everything, at once; returns the numbers as they are now.
-    pub fn commit(self, tables: &Tables, sync: Sync) -> Result<Counts> {
+    /// Hands everything to the operating system, at once; returns the numbers as they are now.
+    pub fn commit(self, tables: &Tables) -> Result<Counts> {
         let mut keys: Vec<(u64, Grown)> = self.keys.into_iter().collect();
         keys.sort_unstable_by_key(|(hash, _)| *hash);
-        let mut batch = tables.batch(keys.len() + 4 * self.pages.len() + 1, sync);
+        let mut batch = tables.batch(keys.len() + 4 * self.pages.len() + 1, Sync::System);
         let mut put = |table, key: &[u8], value: Option<Vec<u8>>| match value {
             Some(value) => batch.insert(table, key, value),
             None => batch.remove(table, key),

@@ -4,19 +4,22 @@
 //! wait. What comes meanwhile waits for the next round. So one `fsync`, one view of the tables and one write to the
 //! journal serve as many as there are, and the answers are those that the pages would have had one by one.
 //!
-//! Those who were served in the last round come back a little after the next one could begin. So its leader waits for
-//! as many as were served and as came meanwhile, though not longer than half of what the last round took: without
-//! that, half of the threads would be served while the other half comes back, in turns for ever. Whoever adds alone, or
-//! is the last of many, waits for nobody, or once.
+//! While a round comes to the disk ([`crate::durable`]) the next one can set off, if that serves more ([`crate::pace`]).
+//!
+//! Those who were served in one round come back a little after the next one could begin. So its leader waits for its
+//! share of those who were there lately, though not longer than half of what the last round took. Whoever adds alone, or
+//! is the last of many, waits for nobody, or a few times.
 //!
 //! To wake a thread costs more than to look up a page. So each waits in a seat of its own and is woken once, when its
 //! answer is there or when it is its turn to lead; and who waits for company is woken by the last of those expected.
 //! For the same reason there are no rounds where a commit does not wait for the disk: each thread adds its own page.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::index::{Answer, Index, Pages};
+use crate::locked;
+use crate::pace::Pace;
 use crate::shape::Shape;
 use crate::store::{Error, Result};
 
@@ -70,22 +73,38 @@ impl Seat {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Vec<(Arc<Seat>, OnePage)>,
     led: bool,
-    /// How many the last round served and how many came while it went on, and how long it took.
-    expected: usize,
+    /// Rounds that set off and have not come back, and the pages in them.
+    rounds: usize,
+    aboard: usize,
+    /// How many waited or were under way when rounds set off lately, and how long the last one took.
+    crowd: usize,
     took: Duration,
+    pace: Pace,
 }
 
 impl Queue {
-    fn all_came(&self) -> bool {
-        self.waiting.len() >= self.expected.min(TOGETHER)
+    /// Whether a round may set off with those who wait: all who are not under way, or their share.
+    fn ready(&self) -> bool {
+        let share = self.crowd.div_ceil(self.pace.rounds()).min(TOGETHER);
+        let all = self.waiting.len() + self.aboard >= self.crowd;
+        self.has_room() && (all || self.waiting.len() >= share)
+    }
+
+    /// Whether another round may be under way.
+    fn has_room(&self) -> bool {
+        self.rounds < self.pace.rounds()
+    }
+
+    /// The next one who waits leads, or the next who comes.
+    fn pass_on(&mut self) {
+        match self.waiting.first() {
+            Some((seat, _)) => seat.tell(Call::Lead),
+            None => self.led = false,
+        }
     }
 }
 
@@ -93,45 +112,68 @@ impl Queue {
 #[derive(Debug, Default)]
 pub struct Group {
     queue: Mutex<Queue>,
-    arrived: Condvar,
+    /// Told to who leads: all who are expected came, or a round came back.
+    ready: Condvar,
 }
 
 impl Group {
     /// Takes those who are there, after waiting a little for those who are expected.
-    fn gathered(&self) -> (Vec<Arc<Seat>>, Vec<OnePage>) {
+    fn set_off(&self) -> (Round<'_>, Vec<OnePage>) {
         let mut queue = locked(&self.queue);
         let until = Instant::now() + queue.took / 2;
-        while !queue.all_came() {
+        while !queue.ready() {
+            if !queue.has_room() {
+                queue = self.ready.wait(queue).unwrap_or_else(|poisoned| poisoned.into_inner());
+                continue;
+            }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            queue = match self.arrived.wait_timeout(queue, left) {
-                Ok((queue, _)) => queue,
-                Err(poisoned) => poisoned.into_inner().0,
-            };
+            let waited = self.ready.wait_timeout(queue, left);
+            queue = waited.unwrap_or_else(|poisoned| poisoned.into_inner()).0;
         }
+        let present = queue.waiting.len() + queue.aboard;
+        queue.crowd = present.max(queue.crowd.saturating_sub(1));
         let some = queue.waiting.len().min(TOGETHER);
-        queue.waiting.drain(..some).unzip()
+        let (seats, pages): (Vec<_>, Vec<_>) = queue.waiting.drain(..some).unzip();
+        queue.rounds += 1;
+        queue.aboard += some;
+        (Round { group: self, seats, answers: Vec::new(), begun: Instant::now(), led: true }, pages)
     }
 }
 
-/// A round that somebody leads. However it ends, all who are part of it hear of it and the next may lead.
+/// Pages on their way. However it ends, all who are part of it hear of it and the next may lead.
 struct Round<'a> {
     group: &'a Group,
     seats: Vec<Arc<Seat>>,
     answers: Vec<Result<Answer>>,
     begun: Instant,
+    /// Nobody else may lead as yet.
+    led: bool,
+}
+
+impl Round<'_> {
+    fn pass_on(&mut self) {
+        if std::mem::take(&mut self.led) {
+            locked(&self.group.queue).pass_on();
+        }
+    }
 }
 
 impl Drop for Round<'_> {
     fn drop(&mut self) {
+        self.pass_on();
         let mut queue = locked(&self.group.queue);
-        queue.expected = self.seats.len() + queue.waiting.len();
-        queue.took = self.begun.elapsed();
-        match queue.waiting.first() {
-            Some((seat, _)) => seat.tell(Call::Lead),
-            None => queue.led = false,
+        let had_room = queue.has_room();
+        let (now, crowd) = (Instant::now(), queue.crowd);
+        queue.rounds -= 1;
+        queue.aboard -= self.seats.len();
+        queue.took = now - self.begun;
+        queue.pace.served(self.seats.len(), crowd, now);
+        // Who leads may be waiting for a round to come back.
+        if queue.led && !had_room && queue.has_room() {
+            self.group.ready.notify_one();
         }
         drop(queue);
         let mut answers = self.answers.drain(..);
@@ -153,9 +195,9 @@ impl Index {
         let mut queue = locked(&self.group.queue);
         queue.waiting.push((Arc::clone(&seat), page));
         let mut lead = !std::mem::replace(&mut queue.led, true);
-        if !lead && queue.all_came() {
+        if !lead && queue.ready() {
             // Who leads may be waiting for company.
-            self.group.arrived.notify_one();
+            self.group.ready.notify_one();
         }
         drop(queue);
         loop {
@@ -169,11 +211,15 @@ impl Index {
         }
     }
 
-    /// Adds what is waiting, the leader's own page among it.
+    /// Adds what is waiting, the leader's own page among it. While that comes to the disk, the next may lead.
     fn lead(&self) {
-        let (seats, pages) = self.group.gathered();
-        let mut round = Round { group: &self.group, seats, answers: Vec::new(), begun: Instant::now() };
-        round.answers = self.add_together(&pages);
+        let (mut round, pages) = self.group.set_off();
+        let answers = self.add_together(&pages);
+        round.pass_on();
+        round.answers = match self.settle() {
+            Ok(()) => answers,
+            Err(error) => answers.into_iter().map(|answer| answer.and(Err(error.clone()))).collect(),
+        };
     }
 
     /// What is there that is like one page.
@@ -188,7 +234,7 @@ impl Index {
     }
 
     fn add_together(&self, some: &[OnePage]) -> Vec<Result<Answer>> {
-        match with_arrays(self.shape(), some, |pages| self.add(pages)) {
+        match with_arrays(self.shape(), some, |pages| self.add_ahead(pages)) {
             Ok(answers) => answers.into_iter().map(Ok).collect(),
             Err(error) if some.len() == 1 => vec![Err(error)],
             // One that cannot be carried out must not fail the others.
@@ -203,7 +249,7 @@ fn only(mut answers: Vec<Answer>) -> Result<Answer> {
 }
 
 /// Pages side by side, as batches come.
-fn with_arrays<R>(shape: &Shape, some: &[OnePage], work: impl FnOnce(&Pages<'_>) -> R) -> R {
+pub(crate) fn with_arrays<R>(shape: &Shape, some: &[OnePage], work: impl FnOnce(&Pages<'_>) -> R) -> R {
     let mut start = 0;
     let mut columns = Vec::with_capacity(shape.widths.len());
     for width in &shape.widths {

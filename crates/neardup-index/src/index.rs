@@ -8,19 +8,22 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use neardup_core::batch::Lists;
 
 use crate::changes::Changes;
+use crate::durable::{Durable, EverySecond};
 use crate::finding::{candidate, gather};
 use crate::group::Group;
 use crate::judge::{Candidate, judge};
+use crate::locked;
 use crate::looking::{Met, Prepared, each};
 use crate::lookup::keys;
 use crate::records::{PageRecord, SetRecord};
 use crate::shape::{Row, Shape};
-use crate::store::{Counts, Error, EverySecond, Memory, Result, Sync, Tables, View};
+use crate::store::{Counts, Error, Memory, Result, Sync, Tables, View};
 
 /// Pages of a batch that are verified together: what they meet is held in memory meanwhile.
 const SLICE: usize = 512;
@@ -105,7 +108,9 @@ pub struct Index {
     pub(crate) tables: Tables,
     sync: Sync,
     writer: Mutex<()>,
-    second: Option<EverySecond>,
+    pub(crate) durable: Arc<Durable>,
+    /// At work as long as the index is open, if that is the policy.
+    _second: Option<EverySecond>,
     pub(crate) group: Group,
 }
 
@@ -122,9 +127,9 @@ impl Index {
     pub fn open(path: &Path, shape: Shape, sync: Sync, memory: Memory) -> Result<Self> {
         shape.check().map_err(Error::Usage)?;
         let tables = Tables::open(path, memory)?;
-        tables.view().counts()?;
-        let second = (sync == Sync::Second).then(|| EverySecond::start(tables.database.clone()));
-        Ok(Index { shape, tables, sync, writer: Mutex::new(()), second, group: Group::default() })
+        let durable = Arc::new(Durable::new(path, tables.view().counts()?.next)?);
+        let _second = (sync == Sync::Second).then(|| EverySecond::start(Arc::clone(&durable)));
+        Ok(Index { shape, tables, sync, writer: Mutex::new(()), durable, _second, group: Group::default() })
     }
 
     pub fn shape(&self) -> &Shape {
@@ -158,28 +163,48 @@ impl Index {
         Ok(())
     }
 
+    /// Does what commits, and waits for the disk if that is the policy.
     pub(crate) fn writing<R>(&self, work: impl FnOnce(&View<'_>) -> Result<R>) -> Result<R> {
+        let done = self.writing_ahead(work)?;
+        self.settle()?;
+        Ok(done)
+    }
+
+    /// Does what commits; [`Self::settle`] comes later.
+    fn writing_ahead<R>(&self, work: impl FnOnce(&View<'_>) -> Result<R>) -> Result<R> {
         let _lock = self.alone()?;
         work(&self.tables.view())
     }
 
+    /// What was committed is as durable as the policy says when this returns.
+    pub(crate) fn settle(&self) -> Result<()> {
+        if self.syncs_commits() { self.durable.sync() } else { Ok(()) }
+    }
+
     /// Nobody else writes as long as this is held.
     pub(crate) fn alone(&self) -> Result<MutexGuard<'_, ()>> {
-        let lock = self.writer.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(second) = &self.second {
-            second.check()?;
-        }
+        let lock = locked(&self.writer);
+        self.durable.check()?;
         Ok(lock)
     }
 
-    pub(crate) fn commit(&self, changes: Changes<'_>) -> Result<Counts> {
-        changes.commit(&self.tables, self.sync)
+    /// Commits; to be called by what [`Self::writing`] does.
+    pub(crate) fn commit(&self, changes: Changes<'_>) -> Result<()> {
+        self.durable.wrote(changes.commit(&self.tables)?.next);
+        Ok(())
     }
 
     /// Adds pages, in order; each answer tells what was there before that page.
     pub fn add(&self, pages: &Pages<'_>) -> Result<Vec<Answer>> {
+        let answers = self.add_ahead(pages)?;
+        self.settle()?;
+        Ok(answers)
+    }
+
+    /// The same, to be settled: until then nobody may hear the answers.
+    pub(crate) fn add_ahead(&self, pages: &Pages<'_>) -> Result<Vec<Answer>> {
         pages.check(&self.shape)?;
-        self.writing(|view| {
+        self.writing_ahead(|view| {
             let mut changes = Changes::new(view, &self.shape)?;
             let mut adding =
                 Adding { index: self, view, pages, first: changes.counts.next, numbers: Vec::new() };
@@ -203,18 +228,27 @@ impl Index {
         pages.check(&self.shape)?;
         let view = self.tables.view();
         let changes = Changes::new(&view, &self.shape)?;
-        let id = |page: u32| Ok(view.page(&self.shape, page)?.map(|record| record.id));
+        // The first so many pages must be on the disk before anybody hears of them.
+        let first = AtomicU32::new(0);
+        let id = |page: u32| {
+            first.fetch_max(page + 1, Ordering::Relaxed);
+            Ok(view.page(&self.shape, page)?.map(|record| record.id))
+        };
         let mut found = Vec::with_capacity(pages.len());
         for start in (0..pages.len()).step_by(LOOKED_UP) {
             found.extend(self.look_up(&view, pages, start..(start + LOOKED_UP).min(pages.len()))?);
         }
-        each(0..pages.len(), |at| {
+        let answers = each(0..pages.len(), |at| {
             let ready = &found[at];
             let own = changes.page_of(pages.ids[at], ready.absent)?;
             let case = self.case(&changes, pages, at, ready, &self.meet(&view, ready)?, own)?;
             let matches = self.matches(&ready.row, pages.sites[at], &case, id)?;
             Ok(Answer { matches, full_key: self.full(ready), ..Answer::default() })
-        })
+        })?;
+        if !self.durable.has(first.into_inner()) {
+            self.settle()?;
+        }
+        Ok(answers)
     }
 
     fn full(&self, ready: &Prepared) -> bool {

@@ -7,11 +7,12 @@
 //! and every table gets a newest entry, which is a removal of nothing.
 
 use std::fs::{Metadata, read_dir};
+use std::path::Path;
 
 use fjall::Keyspace;
 use rayon::prelude::*;
 
-use crate::store::{Error, Result, Sync, Tables};
+use crate::store::{Result, Sync, Tables};
 
 /// A journal that is longer is sealed.
 const SEALED: u64 = 64_000_000;
@@ -26,23 +27,7 @@ const FILLING: &[u8] = b"filling";
 impl Tables {
     /// Bytes that the journal takes on disk. Its last file is made longer than it is yet, without taking room.
     pub fn journal_space(&self) -> Result<u64> {
-        Ok(self.journals()?.iter().map(|(_, bytes)| bytes).sum())
-    }
-
-    /// The numbers of the journal's files, the oldest first, and the bytes they take.
-    fn journals(&self) -> Result<Vec<(u64, u64)>> {
-        let mut found = Vec::new();
-        for entry in read_dir(&self.folder).map_err(told)? {
-            let entry = entry.map_err(told)?;
-            let name = entry.file_name();
-            let number = name.to_str().and_then(|name| name.strip_suffix(".jnl")?.parse().ok());
-            // One that is deleted meanwhile takes nothing.
-            if let (Some(number), Ok(about)) = (number, entry.metadata()) {
-                found.push((number, allocated(&about)));
-            }
-        }
-        found.sort_unstable();
-        Ok(found)
+        Ok(journals(&self.folder)?.iter().map(|(_, bytes)| bytes).sum())
     }
 
     /// Empties a long journal: when the index is opened it would be read entry by entry, which takes longer than to
@@ -57,7 +42,7 @@ impl Tables {
 
     /// Leaves in the journal next to nothing, where all tables have become files; and what others write meanwhile.
     pub fn empty_journal(&self) -> Result<()> {
-        let last = self.journals()?.last().copied();
+        let last = journals(&self.folder)?.last().copied();
         if let Some((number, bytes)) = last
             && bytes > WORTH
         {
@@ -76,7 +61,7 @@ impl Tables {
     fn fill_journal(&self, number: u64) -> Result<()> {
         let mut state = 0;
         let mut written = 0;
-        while written <= SEALED && self.journals()?.last().is_some_and(|&(last, _)| last == number) {
+        while written <= SEALED && journals(&self.folder)?.last().is_some_and(|&(last, _)| last == number) {
             // Noise, because what can be compressed is.
             let piece: Vec<u8> = (0..PIECE / 8).flat_map(|_| noise(&mut state)).collect();
             let mut batch = self.batch(1, Sync::System);
@@ -98,8 +83,20 @@ impl Tables {
     }
 }
 
-fn told(error: std::io::Error) -> Error {
-    Error::Store(error.to_string())
+/// The numbers of the journal's files in a folder, the oldest first, and the bytes they take.
+pub(crate) fn journals(folder: &Path) -> Result<Vec<(u64, u64)>> {
+    let mut found = Vec::new();
+    for entry in read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_suffix(".jnl")?.parse().ok());
+        // One that is deleted meanwhile takes nothing.
+        if let (Some(number), Ok(about)) = (number, entry.metadata()) {
+            found.push((number, allocated(&about)));
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
 }
 
 fn noise(state: &mut u64) -> [u8; 8] {
@@ -126,7 +123,7 @@ mod tests {
     use super::*;
     use crate::group::OnePage;
     use crate::index::Index;
-    use crate::store::Memory;
+    use crate::store::{Error, Memory};
     use crate::testing::{open, open_with, page};
 
     const SMALL: Memory = Memory { cache: 1 << 20, buffers: 1 << 20 };
@@ -169,10 +166,10 @@ mod tests {
         let index = open_with(folder.path(), Sync::Commit, 64 << 20);
         // Enough to seal a journal, while keys, which are short, are still in memory.
         add(&index, 0..1_400);
-        let journals = index.tables.journals().unwrap();
-        assert!(journals.len() > 1, "{journals:?}");
+        let sealed = journals(folder.path()).unwrap();
+        assert!(sealed.len() > 1, "{sealed:?}");
         index.compact(0).unwrap();
-        assert!(falls_below(&index.tables, 1 << 20), "{:?}", index.tables.journals());
+        assert!(falls_below(&index.tables, 1 << 20), "{:?}", journals(folder.path()));
         assert_eq!(index.tables.about.disk_space() >> 20, 0);
         drop(index);
         let checked = open(folder.path()).verify().unwrap();
@@ -189,7 +186,7 @@ mod tests {
         assert!(short > 100 << 16, "{short}");
         add(&index, 100..400);
         index.close().unwrap();
-        assert!(falls_below(&index.tables, 1 << 20), "{:?}", index.tables.journals());
+        assert!(falls_below(&index.tables, 1 << 20), "{:?}", journals(folder.path()));
         add(&index, 400..401);
         drop(index);
         let checked = open(folder.path()).verify().unwrap();
@@ -217,7 +214,7 @@ mod tests {
         write(&tables, &tables.members, 2);
         tables.settle(&tables.members).unwrap();
         tables.empty_journal().unwrap();
-        let journals = tables.journals().unwrap();
+        let journals = journals(folder.path()).unwrap();
         assert!(journals.len() == 1 && journals[0].1 < WORTH, "{journals:?}");
     }
 }

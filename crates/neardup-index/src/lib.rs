@@ -1,13 +1,17 @@
 //! The durable index of neardup: "have I seen this page?", asked page by page, for months.
 //!
 //! A page comes with what the detector computes of it (its [`shape::Row`]) and is looked up by its keys
-//! ([`lookup`], [`looking`], [`finding`]); who shares one is judged by the core's verifiers ([`judge`]). Records ([`records`]) live
-//! in an LSM tree ([`store`]); what a batch changes is held back ([`changes`]) and committed at once ([`index`]); single
-//! pages of several threads share a commit ([`group`]). Looking after an index is [`upkeep`]; making room in it,
-//! [`compact`], puts most keys together ([`packed`]) and empties the [`journal`].
+//! ([`lookup`], [`looking`], [`finding`]); who shares one is judged by the core's verifiers ([`judge`]). Records
+//! ([`records`]) live in an LSM tree ([`store`]); what a batch changes is held back ([`changes`]) and committed at once
+//! ([`index`]); single pages of several threads share a commit ([`group`], [`pace`]), which comes to the disk beside the
+//! next ([`durable`]). Looking after an index is [`upkeep`]; making room in it, [`compact`], puts most keys together
+//! ([`packed`]) and empties the [`journal`].
+
+use std::sync::{Mutex, MutexGuard};
 
 mod changes;
 pub mod compact;
+mod durable;
 mod finding;
 pub mod group;
 pub mod index;
@@ -15,6 +19,7 @@ mod journal;
 mod judge;
 mod looking;
 mod lookup;
+mod pace;
 mod packed;
 mod records;
 pub mod shape;
@@ -31,4 +36,9 @@ pub fn site_hash(name: &[u8]) -> u64 {
 /// What stands for the name of a request.
 pub fn request_hash(name: &[u8]) -> [u8; 16] {
     xxhash_rust::xxh3::xxh3_128(name).to_be_bytes()
+}
+
+/// What a mutex guards; a thread that panicked while it held it has left it whole.
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -5,8 +5,7 @@
 //! durable a commit is when it returns is the [`Sync`] policy. Blocks and journal entries carry checksums.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, mpsc};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fjall::compaction::Leveled;
@@ -18,11 +17,12 @@ use fjall::{
     Readable, Snapshot,
 };
 
+use crate::journal::journals;
 use crate::records::{PageRecord, SetRecord};
 use crate::shape::Shape;
 
 /// What can go wrong, in words that need nothing before them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Error {
     /// Another process, or another object of this one, has it open.
     Locked,
@@ -38,8 +38,8 @@ impl From<fjall::Error> for Error {
     fn from(error: fjall::Error) -> Self {
         match error {
             fjall::Error::Locked => Error::Locked,
-            fjall::Error::Io(error) => Error::Store(error.to_string()),
-            fjall::Error::Storage(fjall::LsmError::Io(error)) => Error::Store(error.to_string()),
+            fjall::Error::Io(error) => error.into(),
+            fjall::Error::Storage(fjall::LsmError::Io(error)) => error.into(),
             fjall::Error::Poisoned => {
                 Error::Store("an earlier write failed; the index must be opened anew".to_owned())
             }
@@ -54,6 +54,12 @@ impl From<fjall::Error> for Error {
             }
             other => Error::Damaged(format!("the store says {other:?}")),
         }
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Error::Store(error.to_string())
     }
 }
 
@@ -163,6 +169,10 @@ const BLOCK_BYTES: u32 = 8 << 10;
 
 impl Tables {
     pub fn open(path: &Path, memory: Memory) -> Result<Self> {
+        // fjall would begin a new one, and see nothing of what is there.
+        if path.join("keyspaces").exists() && journals(path)?.is_empty() {
+            return Err(damaged("its journal is missing"));
+        }
         let database = Database::builder(path)
             .cache_size(memory.cache)
             .max_journaling_size((4 * memory.buffers).max(64 << 20))
@@ -330,48 +340,6 @@ impl View<'_> {
                 let record = SetRecord::decode(shape, number, &bytes);
                 Ok(Some(record.ok_or_else(|| damaged("the record of an identity set cannot be read"))?))
             }
-        }
-    }
-}
-
-/// Brings commits to the disk once a second, until it is dropped.
-#[derive(Debug)]
-pub struct EverySecond {
-    stop: Option<mpsc::Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-    failed: Arc<Mutex<Option<String>>>,
-}
-
-impl EverySecond {
-    pub fn start(database: Database) -> Self {
-        let (stop, stopped) = mpsc::channel();
-        let failed = Arc::new(Mutex::new(None));
-        let told = Arc::clone(&failed);
-        let thread = std::thread::spawn(move || {
-            while let Err(mpsc::RecvTimeoutError::Timeout) = stopped.recv_timeout(Duration::from_secs(1)) {
-                if let Err(error) = database.persist(PersistMode::SyncData) {
-                    *told.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(error.to_string());
-                    return;
-                }
-            }
-        });
-        EverySecond { stop: Some(stop), thread: Some(thread), failed }
-    }
-
-    /// What went wrong in the background; it is told with the next commit.
-    pub fn check(&self) -> Result<()> {
-        match &*self.failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-            None => Ok(()),
-            Some(error) => Err(Error::Store(error.clone())),
-        }
-    }
-}
-
-impl Drop for EverySecond {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
         }
     }
 }
