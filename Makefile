@@ -1,5 +1,5 @@
 # Everything sets itself up: a virtual environment in .venv, the build, then the target's own work.
-# make demo | test | fuzz | wheel | reference | bench | bench-quick | bench-kernels | clean
+# make demo | test | fuzz | wheel | reference | versions | bench | bench-quick | bench-kernels | clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,10 +17,12 @@ export PROPTEST_RNG_SEED ?= 2006
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-# Libraries, anew when their list changes: first what a run needs and the build, then what tests need as well.
-LIBRARIES = $(BIN)/python tools/dependencies.py $(1) | xargs $(BIN)/python -m pip install
+# Libraries, anew when their list changes: first what a run needs and the build, then what tests need as well. In the
+# versions that the tests passed with: a release of tomorrow must not fail the change of today.
+VERSIONS := tools/versions.txt
+LIBRARIES = $(BIN)/python tools/dependencies.py $(1) | xargs $(BIN)/python -m pip install --constraint $(VERSIONS)
 
-$(VENV)/.installed: pyproject.toml tools/dependencies.py | $(BIN)/python
+$(VENV)/.installed: pyproject.toml tools/dependencies.py $(VERSIONS) | $(BIN)/python
 	@echo "Fetching libraries; a minute or so, the first time."
 	$(BIN)/python -m pip install --upgrade pip
 	$(call LIBRARIES,build)
@@ -30,6 +32,12 @@ $(VENV)/.tools: $(VENV)/.installed
 	@echo "Fetching what the tests need; a few minutes, the first time."
 	$(call LIBRARIES,build lint test)
 	@touch $@
+
+# The newest versions of everything, written down for the next `make test`.
+.PHONY: versions
+versions: | $(BIN)/python
+	$(BIN)/python tools/dependencies.py build lint test | xargs $(BIN)/python -m pip install --upgrade --upgrade-strategy eager
+	$(BIN)/python -m pip freeze --exclude neardup > $(VERSIONS)
 
 # The native module, compiled into the source tree; anew when a Rust file changes.
 $(VENV)/.built: $(SOURCES) $(VENV)/.installed

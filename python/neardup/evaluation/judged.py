@@ -81,7 +81,7 @@ class Judged:
 
 def read_judged(
     path: str | os.PathLike[str],
-    labels: Labels = Labels(),  # noqa: B008  (it is frozen)
+    labels: Labels = Labels(),
     column: str = "label",
 ) -> Judged:
     """The judged pairs of a file; the label stands in the column named.

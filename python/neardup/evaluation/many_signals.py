@@ -191,7 +191,7 @@ class Effort:
         return replace(self, kinds=PAPER)
 
 
-def experiment(labelled: Labelled, groups: str, effort: Effort = Effort(), only: Flags | None = None) -> dict[str, Any]:  # noqa: B008
+def experiment(labelled: Labelled, groups: str, effort: Effort = Effort(), only: Flags | None = None) -> dict[str, Any]:
     """A row for a sum of groups (or names of signals), with the median run of each learner."""
     names = labelled.available(groups)
     found = {
