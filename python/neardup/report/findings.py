@@ -63,7 +63,10 @@ class Findings:
     same_site: int = 0
     pairs: int = 0
     _degrees: npt.NDArray[np.int32] | None = None
-    _sample: pa.Table | None = None
+    #: Of the pairs sampled so far their place in an order as good as random, and their rows.
+    _sample: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64]] = field(
+        default_factory=lambda: (np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64))
+    )
 
     def __post_init__(self) -> None:
         order = pc.sort_indices(self.clusters, [("size", "descending"), ("cluster", "ascending")])
@@ -145,7 +148,7 @@ class Findings:
             self._degrees = np.zeros(self.pages, np.int32)
         for ends in (a, b):
             np.add.at(self._degrees, ends, np.int32(1))
-        self._keep_sample(group, a, b)
+        self._keep_sample(a, b)
         self._keep_weakest(group, a, score)
 
     def _count(self, label: str, values: npt.NDArray[Any], share: int) -> None:
@@ -155,16 +158,18 @@ class Findings:
         told = found.tolist() if share == 1 else (found / share).tolist()
         self.labels.setdefault(label, Counter()).update(dict(zip(told, counts[found].tolist(), strict=True)))
 
-    def _keep_sample(self, group: pa.Table, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> None:
+    def _keep_sample(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> None:
         mixed = (a.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) ^ (
             b.astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
         )
         mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0xFF51AFD7ED558CCD)
         most = self._sampled
         lowest = np.argpartition(mixed, most)[:most] if len(mixed) > most else np.arange(len(mixed))
-        told = group.take(np.sort(lowest)).append_column("order", pa.array(mixed[np.sort(lowest)]))
-        both = told if self._sample is None else pa.concat_tables([self._sample, told])
-        self._sample = both.take(pc.sort_indices(both, [("order", "ascending"), ("row_a", "ascending")])[:most])
+        order, row_a, row_b = (
+            np.concatenate([kept, new[lowest]]) for kept, new in zip(self._sample, (mixed, a, b), strict=True)
+        )
+        first = np.lexsort((row_b, row_a, order))[:most]
+        self._sample = order[first], row_a[first], row_b[first]
 
     def _keep_weakest(self, group: pa.Table, a: npt.NDArray[np.int64], score: npt.NDArray[np.float64]) -> None:
         marks = self._mark[a]
@@ -178,9 +183,10 @@ class Findings:
                     one.weakest = group.slice(lowest, 1).to_pylist()[0]
 
     @property
-    def sample(self) -> list[dict[str, Any]]:
-        """The pairs whose term difference is counted, in an order that is as good as random."""
-        return [] if self._sample is None else self._sample.select(["row_a", "row_b"]).to_pylist()
+    def sample(self) -> list[tuple[int, int]]:
+        """The pairs, by their rows, whose term difference is counted, in an order that is as good as random."""
+        _, row_a, row_b = self._sample
+        return list(zip(row_a.tolist(), row_b.tolist(), strict=True))
 
     @property
     def degrees(self) -> npt.NDArray[np.int32]:
@@ -202,7 +208,7 @@ class Findings:
 
     def looked_at(self) -> set[int]:
         """The rows of pages whose text the report shows or measures."""
-        rows = {row for pair in self.sample for row in (pair["row_a"], pair["row_b"])}
+        rows = {row for pair in self.sample for row in pair}
         for one in [*self.largest, *self.doubtful]:
             rows |= set(example_rows(one))
         return rows

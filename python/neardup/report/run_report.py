@@ -126,10 +126,9 @@ class RunReport:
         wanted = {row: records[row] for row in findings.looked_at()}
         shown = sorted({row for one in [*findings.largest, *findings.doubtful] for row in example_rows(one)})
         texts = Texts(wanted, shown, fetch, Reading(**report["settings"]["reading"]))
-        pairs = [(pair["row_a"], pair["row_b"]) for pair in findings.sample]
         # Term differences are counted by other cores while the examples are told apart, mostly in Python.
         with ThreadPoolExecutor(1, thread_name_prefix="neardup") as beside:
-            differences = beside.submit(texts.term_difference, pairs)
+            differences = beside.submit(texts.term_difference, findings.sample)
             self._largest = [_without_texts(shown, texts), _clusters(findings.largest, records, texts)]
             self._doubtful = _doubtful(findings, records, texts)
         self._similarity = sections.similarity(findings, report, differences.result())
