@@ -204,8 +204,9 @@ def _assembled(
             "row": pa.array(here - np.uint32(behind), pa.uint64()),
             "id": ids.take(pa.array(here)),
             **{name: told.column(name) for name in told.column_names},
-            "identity": _named(ids, matches.identity[here]),
-            "cluster": _named(ids, cluster[here]),
+            # Most pages are alone: a dictionary would hold nearly as many ids, and be larger and dearer than they are.
+            "identity": ids.take(pa.array(matches.identity[here])),
+            "cluster": ids.take(pa.array(cluster[here])),
             "kept": pa.array(stays),
             "kept_instead": _named(ids, removed.instead[here], ~stays),
             "reason": _named(reasons, reason[here]),

@@ -24,7 +24,7 @@ from neardup.errors import OutputError
 ROW_GROUP_ROWS: Final = 1 << 17
 _ZSTD_LEVEL: Final = 3
 #: Columns whose values hardly repeat: a dictionary of them would be built in vain, and makes files larger.
-_DISTINCT: Final = {"row", "row_a", "row_b", "offset", "id"}
+_DISTINCT: Final = {"row", "row_a", "row_b", "offset", "id", "identity", "cluster"}
 
 
 @contextmanager
