@@ -40,6 +40,7 @@ class Corpora:
     texts: Path
     small: Path
     large: Path | None
+    larger: Path | None
     warc: Path
     #: Bytes of HTML in it.
     warc_bytes: int
@@ -55,11 +56,11 @@ def prepare(places: Places, plan: Plan) -> Corpora:
     html, texts = folder / "pages.jsonl", folder / "texts.jsonl"
     _make(html, lambda path: _write(path, _shuffled(_pages(places, plan))))
     _make(texts, lambda path: _extract(places, html, path))
-    small, large = folder / "small.jsonl", folder / "large.jsonl"
-    _make(small, lambda path: _write(path, _first(_enlarged(texts), plan.small_bytes)))
-    if plan.large_bytes is not None:
-        limit = plan.large_bytes
-        _make(large, lambda path: _write(path, _first(_enlarged(texts), limit)))
+
+    def enlarged(name: str, size: int) -> Path:
+        _make(folder / name, lambda path: _write(path, _first(_enlarged(texts), size)))
+        return folder / name
+
     warc, cjk = folder / "pages.warc.gz", folder / "cjk.jsonl"
     _make(warc, lambda path: _write(path, _warc(_taken(html, plan.warc_bytes))))
     _make(cjk, lambda path: _write(path, _cjk(places, plan)))
@@ -67,8 +68,9 @@ def prepare(places: Places, plan: Plan) -> Corpora:
         origin=_origin(places, plan),
         html=html,
         texts=texts,
-        small=small,
-        large=large if plan.large_bytes is not None else None,
+        small=enlarged("small.jsonl", plan.small_bytes),
+        large=None if plan.large_bytes is None else enlarged("large.jsonl", plan.large_bytes),
+        larger=None if plan.larger_bytes is None else enlarged("larger.jsonl", plan.larger_bytes),
         warc=warc,
         warc_bytes=sum(len(content) for _, content in _taken(html, plan.warc_bytes)),
         cjk=cjk,

@@ -14,6 +14,7 @@ MINHASH: Final = f"minhash(k={SHINGLE_WORDS},threshold={THRESHOLD})"
 SITE_AWARE: Final = "site-aware"
 #: The fast ones, the fastest first.
 PEERS: Final = ("gaoya", "rensa", "datasketch")
+FASTEST: Final = PEERS[:2]
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,9 @@ class Plan:
     #: Share of the documentation pages that is taken, in blocks of neighbouring pages.
     share: float
     small_bytes: int
-    #: None: there is no large text file in this run.
+    #: None: there is no such text file in this run.
     large_bytes: int | None
+    larger_bytes: int | None
     html_bytes: int
     warc_bytes: int
     #: Pages of the collections made for measuring growth.
@@ -62,6 +64,7 @@ FULL: Final = Plan(
     share=1.0,
     small_bytes=221 * MEGABYTE,
     large_bytes=1050 * MEGABYTE,
+    larger_bytes=2100 * MEGABYTE,
     html_bytes=200 * MEGABYTE,
     warc_bytes=600 * MEGABYTE,
     growth=(10_000, 30_000, 100_000, 300_000, 1_000_000),
@@ -84,6 +87,7 @@ QUICK: Final = Plan(
     share=0.06,
     small_bytes=12 * MEGABYTE,
     large_bytes=None,
+    larger_bytes=None,
     html_bytes=15 * MEGABYTE,
     warc_bytes=30 * MEGABYTE,
     growth=(2_000, 6_000, 20_000),

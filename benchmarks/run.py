@@ -31,7 +31,7 @@ from benchmarks import (
 from benchmarks.corpus import Corpora
 from benchmarks.kernels import count
 from benchmarks.places import ROOT, Places
-from benchmarks.plan import FULL, PEERS, QUICK, Plan
+from benchmarks.plan import FASTEST, FULL, QUICK, Plan
 from benchmarks.sections import Section, table
 
 Part = Callable[[Places, Plan, Corpora], list[Section]]
@@ -71,7 +71,7 @@ def main() -> None:
     chosen = options.parse_args()
     plan = QUICK if chosen.quick else FULL
     if chosen.fastest:
-        plan = replace(plan, peers=PEERS[:2], slow_peers=False)
+        plan = replace(plan, peers=FASTEST, slow_peers=False)
     places = Places.from_environment(chosen.neardup)
     if not places.neardup.exists():
         raise SystemExit(f"there is no command {places.neardup}; build it first (make bench does)")

@@ -13,7 +13,7 @@ from typing import Final
 from benchmarks import quality, venvs
 from benchmarks.corpus import Corpora
 from benchmarks.places import BENCHMARKS, Places
-from benchmarks.plan import MINHASH, Plan
+from benchmarks.plan import FASTEST, MINHASH, Plan
 from benchmarks.sections import Claim, Section, number
 from benchmarks.timing import Run, Summary, alternate, measure
 
@@ -24,11 +24,12 @@ _COLUMNS: Final = (
 
 
 def report(places: Places, plan: Plan, corpora: Corpora) -> list[Section]:
-    """The small file with every peer and checked answers, then the large one with the fast peers."""
+    """The small file with every peer and checked answers, then the larger ones with the fast peers."""
     asked = 8.0
-    sections = [_compare(places, plan, corpora.small, asked, judged=plan.name == "full", checked=True)]
-    if corpora.large is not None:
-        sections.append(_compare(places, plan, corpora.large, 15.0, judged=True, checked=False))
+    sections = [_compare(places, plan, corpora.small, asked, plan.peers, judged=plan.name == "full", checked=True)]
+    for file, peers in ((corpora.large, plan.peers), (corpora.larger, FASTEST)):
+        if file is not None:
+            sections.append(_compare(places, plan, file, 15.0, peers, judged=True, checked=False))
     return sections
 
 
@@ -39,7 +40,9 @@ def our_command(places: Places, file: Path, answer: Path, detector: str) -> list
     ]  # fmt: skip
 
 
-def _compare(places: Places, plan: Plan, file: Path, asked: float, *, judged: bool, checked: bool) -> Section:
+def _compare(
+    places: Places, plan: Plan, file: Path, asked: float, peers: tuple[str, ...], *, judged: bool, checked: bool
+) -> Section:
     size = file.stat().st_size
     with open(file, "rb") as content:
         pages = sum(block.count(b"\n") for block in iter(lambda: content.read(1 << 22), b""))
@@ -51,7 +54,7 @@ def _compare(places: Places, plan: Plan, file: Path, asked: float, *, judged: bo
     sides: dict[str, Callable[[], Run]] = {"ours": ours}
     troubles: dict[str, str] = {}
     slow: dict[str, Callable[[], Run]] = {}
-    for name in (*plan.peers, *(_SLOW if checked and plan.slow_peers else ())):
+    for name in (*peers, *(_SLOW if checked and plan.slow_peers else ())):
         environment = venvs.prepare(places, name)
         if environment.trouble:
             troubles[name] = environment.trouble
