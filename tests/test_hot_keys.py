@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from neardup import Result, Settings, find_duplicates
+from neardup.engines.matching import most_possible
 from neardup.errors import UsageError
 
 Page = dict[str, str]
@@ -155,6 +156,12 @@ def test_pages_that_share_a_template_are_all_compared() -> None:
     assert result.report["pairs"]["held"] == "all"
 
 
-def test_hot_must_be_positive() -> None:
+def test_hot_must_not_be_negative() -> None:
     with pytest.raises(UsageError, match="hot"):
-        Settings(hot=0)
+        Settings(hot=-1)
+
+
+@pytest.mark.parametrize("pages", [10, 100_000, 400_000, 10**7])
+def test_one_key_is_no_large_part_of_what_may_be_looked_at(pages: int) -> None:
+    hot = Settings().hot_beyond(pages)
+    assert hot * (hot - 1) / 2 <= max(2e8, most_possible(pages) / 2)

@@ -253,7 +253,8 @@ SETTINGS: Final = {
     "hot": (
         "",
         "A key that more pages share than this is hot: its pages are compared with those that stay, not all with all. "
-        "What stays and the clusters are the same; `run.json` tells how many pairs may be left out.",
+        "What stays and the clusters are the same; `run.json` tells how many pairs may be left out. 0: 20,000, and "
+        "up to 65,536 where there are more than 100,000 pages.",
     ),
     "memory": (
         "--memory",

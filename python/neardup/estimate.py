@@ -255,7 +255,7 @@ def estimate(
         raise UsageError("pages, tokens, machines and cores are at least 1, and duplicates a share from 0 to 1")
     chosen = parse(detector)
     held, keys, sent = structure(chosen, tokens)
-    pairs = expected_pairs(pages, duplicates, Settings().hot)
+    pairs = expected_pairs(pages, duplicates, Settings().hot_beyond(int(pages)))
     seconds = predicted(rates, pages, tokens)
     walls = {name: spent / (cores if name != "clustering" else 1) for name, spent in seconds.items()}
     local = {

@@ -241,7 +241,7 @@ def _scratch_needed(source: OpenedInputs, detector: Detector, settings: Settings
     # ids, titles and fingerprints much less.
     lists = len(detector.sets()) + (bool(detector.counted()) or settings.hold_tokens)
     expected = size * (5 if packed else 1) * (0.3 + 1.2 * lists)
-    return int(expected) if expected > settings.memory_budget / 8 else 0
+    return int(expected) if expected > settings.held_pages else 0
 
 
 def _manifest(opened: Opened, source: OpenedInputs, detector: Detector, settings: Settings) -> dict[str, Any]:

@@ -242,7 +242,7 @@ def collect(
     """Reads the whole source, going on behind what the scratch folder holds already. ``also`` gives columns that the
     caller wants of pages while they are at hand."""
     worker = _Worker(detector, settings, also)
-    store = PartStore(scratch, settings.commit_every, settings.memory_budget // 8)
+    store = PartStore(scratch, settings.commit_every, settings.held_pages)
     done = scratch.chunks if scratch is not None else 0
     if scratch is not None:
         for tally in scratch.tallies:

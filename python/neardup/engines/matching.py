@@ -24,7 +24,7 @@ from neardup.detectors.rules import (
     SharedOfLarger,
 )
 from neardup.engines.collect import Sets
-from neardup.engines.settings import ALWAYS_HELD, Settings
+from neardup.engines.settings import ALWAYS_HELD, POSSIBLE_A_PAGE, Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_numbers, set_order
 from neardup.record import record
@@ -33,9 +33,8 @@ Rows = npt.NDArray[np.uint32]
 
 #: Buckets are joined exhaustively, the small ones first, until so many pairs are accepted, or have been possible:
 #: beyond, those that are left are hot as well. Collections of any size have this much; ``Settings.max_pairs`` and
-#: ``_POSSIBLE_A_PAGE`` give more to larger ones.
+#: ``POSSIBLE_A_PAGE`` give more to larger ones.
 _POSSIBLE: Final = 1 << 26
-_POSSIBLE_A_PAGE: Final = 4096
 #: Buckets that are joined whatever the limits say.
 FEW: Final = 16
 #: Memory for a pair on its way from the join to the table.
@@ -52,7 +51,7 @@ class RuleCounts:
     accepted: int
     #: Pages in the fullest bucket of a key.
     largest_bucket: int
-    #: Buckets too full for all their pairs to be verified; see ``Settings.hot``.
+    #: Buckets too full for all their pairs to be verified; see ``Settings.hot_beyond``.
     hot_buckets: int
     #: At most so many pairs in hot buckets might have been accepted and are not among the pairs. They would change
     #: neither the pages that stay nor the clusters.
@@ -129,7 +128,7 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
         [_arrays(rule, collection, fingerprints) for rule in rules],
         active,
         set_order(order, identity),
-        hot=settings.hot,
+        hot=settings.hot_beyond(len(identity)),
         most_accepted=most_accepted(len(identity), settings),
         most_possible=most_possible(len(identity)),
         site_offsets=sites.offsets,
@@ -170,7 +169,7 @@ def most_accepted(pages: int, settings: Settings) -> int:
 
 def most_possible(pages: int) -> int:
     """Possible pairs beyond which buckets are hot."""
-    return max(_POSSIBLE, _POSSIBLE_A_PAGE * pages)
+    return max(_POSSIBLE, POSSIBLE_A_PAGE * pages)
 
 
 def scores_of(

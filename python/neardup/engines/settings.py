@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import field
+from math import isqrt
 from typing import Final
 
 from neardup.engines.machine import available_memory
@@ -16,6 +17,10 @@ from neardup.text import Reading
 #: Accepted pairs that are held whatever the pages, and beyond that for each page, unless a run is told otherwise.
 ALWAYS_HELD: Final = 1 << 20
 _HELD_A_PAGE: Final = 10
+#: Pairs that share a key and may be looked at, for each page.
+POSSIBLE_A_PAGE: Final = 4096
+#: No key that fewer pages share is hot, and every key that more share, unless a run is told otherwise.
+_HOT: Final = (20_000, 1 << 16)
 
 
 @record(frozen=True, slots=True)
@@ -40,8 +45,10 @@ class Settings:
     #: few the pages); beyond, the spanning forest.
     max_pairs: int = 0
     #: A key that more pages share than this is hot: its pages are compared with those that stay, not all with all. What
-    #: stays and the clusters are the same; pairs between pages that go may be left out, as ``run.json`` tells.
-    hot: int = 20_000
+    #: stays and the clusters are the same; pairs between pages that go may be left out, as ``run.json`` tells. 0 means
+    #: as many as all pairs of one key are still a small part of the work: 20,000, and up to 65,536 where there are more
+    #: than 100,000 pages.
+    hot: int = 0
     #: Bytes of memory to get along with, beside some 300 MB for the program itself: what does not fit goes to the
     #: scratch folder until it is needed. 0 means three quarters of what the machine, or the process's group, has.
     memory: int = 0
@@ -57,13 +64,23 @@ class Settings:
             raise UsageError(f"unknown keep policy {self.keep!r}", hint=f"one of {', '.join(POLICIES)}")
         if self.removal not in REMOVALS:
             raise UsageError(f"unknown removal {self.removal!r}", hint=f"one of {', '.join(REMOVALS)}")
-        if self.threads < 0 or self.max_pairs < 0 or self.hot < 1:
-            raise UsageError("threads and max_pairs must not be negative, and hot at least 1")
+        if self.threads < 0 or self.max_pairs < 0 or self.hot < 0:
+            raise UsageError("threads, max_pairs and hot must not be negative")
 
     @property
     def memory_budget(self) -> int:
         """Bytes of memory the run may take."""
         return self.memory or available_memory() * 3 // 4
+
+    @property
+    def held_pages(self) -> int:
+        """Bytes of what was read that are held in memory; of more, all goes to the scratch folder. A budget that was
+        given is kept to whatever the pages: it leaves room for many short ones, whose pairs and tables take more.
+
+        >>> Settings(memory=1 << 30).held_pages == 1 << 27
+        True
+        """
+        return self.memory_budget // (8 if self.memory else 3)
 
     def most_held(self, pages: int) -> int:
         """Accepted pairs that are all held; of more, the spanning forest.
@@ -72,6 +89,15 @@ class Settings:
         (1048576, 10000000, 3000)
         """
         return self.max_pairs * pages if self.max_pairs else max(ALWAYS_HELD, _HELD_A_PAGE * pages)
+
+    def hot_beyond(self, pages: int) -> int:
+        """Keys that more of so many pages share than this are hot.
+
+        >>> Settings().hot_beyond(1_000), Settings().hot_beyond(1_000_000), Settings(hot=7).hot_beyond(1_000_000)
+        (20000, 64000, 7)
+        """
+        least, most = _HOT
+        return self.hot or min(max(least, isqrt(POSSIBLE_A_PAGE * pages)), most)
 
     @property
     def workers(self) -> int:

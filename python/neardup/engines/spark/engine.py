@@ -243,12 +243,13 @@ class _Run:
 
         layout, keep = self.layout, self.working.keep
         # No key is shared by more pages than there are; of earlier runs it is not known how many.
-        crowded = self.working if self.earlier or pages > layout.settings.hot else None
+        hot = layout.settings.hot_beyond(pages)
+        crowded = self.working if self.earlier or pages > hot else None
         if layout.key_lists:
-            first = keep(keys.rarest(first, layout, crowded), "first")
-        met = keep(keys.shared(first, layout, crowded), "entries")
+            first = keep(keys.rarest(first, layout, hot, crowded), "first")
+        met = keep(keys.shared(first, layout, hot, crowded), "entries")
         sizes = keys.bucket_sizes(met)
-        limit = keys.hot_limit(sizes, layout.settings.hot, pages)
+        limit = keys.hot_limit(sizes, hot, pages)
         found = keep(matching.ordinary(met.where(F.col("entries") <= limit), first, layout), "found")
         if layout.sets:
             found = keep(matching.verified(found, first, layout), "verified")

@@ -4,10 +4,10 @@ Every first member has an *entry* for each of its keys (and, where a rule is for
 sites): a bucket's column, key and site, and the row. Entries meet by a shuffle of some 20 bytes each; those alone in
 their bucket, nearly all, are dropped there. Only the rest is ever joined with fingerprints.
 
-A bucket of more than ``Settings.hot`` entries is hot, as in the local engine. That engine also stops joining, from the
-smallest bucket on, when too many pairs were possible; here the same limit is found from the sizes of all buckets at
-once. Below it both engines verify the same pairs; above it they agree on what stays and on clusters, not on how many
-of the pairs between pages that go are listed.
+A bucket of more than ``Settings.hot_beyond`` entries is hot, as in the local engine. That engine also stops joining,
+from the smallest bucket on, when too many pairs were possible; here the same limit is found from the sizes of all
+buckets at once. Below it both engines verify the same pairs; above it they agree on what stays and on clusters, not on
+how many of the pairs between pages that go are listed.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _entries(batch: pa.RecordBatch, layout: Layout) -> Batches:
         )
 
 
-def shared(first: DataFrame, layout: Layout, working: Working | None) -> DataFrame:
+def shared(first: DataFrame, layout: Layout, hot: int, working: Working | None) -> DataFrame:
     """The entries that are not alone in their bucket, with its size as ``entries``; of buckets that may be very full
     where there is a working folder."""
     return with_counts(
@@ -89,12 +89,12 @@ def shared(first: DataFrame, layout: Layout, working: Working | None) -> DataFra
         lambda pages: entries(pages, layout),
         BUCKET,
         "entries",
-        many=layout.settings.hot,
+        many=hot,
         working=working,
     )
 
 
-def rarest(first: DataFrame, layout: Layout, working: Working | None) -> DataFrame:
+def rarest(first: DataFrame, layout: Layout, hot: int, working: Working | None) -> DataFrame:
     """The first members with the keys of rules that choose them by rarity: the rarest numbers of each set, so many that
     two sets that share enough share one of them (see ``prefix.rs``)."""
     from pyspark.sql import functions as F
@@ -126,7 +126,7 @@ def rarest(first: DataFrame, layout: Layout, working: Working | None) -> DataFra
         def exploded(pages: DataFrame, explode: Any = explode, column: str = f"s{number}") -> DataFrame:
             return pages.select("row", column).mapInArrow(explode, "number bigint, row bigint, size int")
 
-        repeated = with_counts(first, exploded, ["number"], "pages", many=layout.settings.hot, working=working)
+        repeated = with_counts(first, exploded, ["number"], "pages", many=hot, working=working)
         chosen = (
             repeated.repartition("row").sortWithinPartitions("row").mapInArrow(choose, f"row bigint, {name} binary")
         )
