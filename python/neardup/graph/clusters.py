@@ -97,5 +97,7 @@ def _places(first: npt.NDArray[np.int64], pages: int) -> npt.NDArray[np.int64]:
 def _sites(place: npt.NDArray[np.int64], sites: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
     """Distinct known sites a cluster."""
     known = (place >= 0) & (sites >= 0)
-    distinct = np.unique(np.stack([place[known], sites[known]]), axis=1)
-    return np.bincount(distinct[0], minlength=count)
+    # Both in one number: rows of two are sorted a hundred times slower.
+    all_sites = int(sites.max(initial=0)) + 1
+    distinct = np.unique(place[known] * all_sites + sites[known])
+    return np.bincount(distinct // all_sites, minlength=count)
