@@ -152,6 +152,11 @@ fn between(
     one: &Star,
     other: &Star,
 ) -> (Option<Pair>, u64) {
+    // Most centres are too far apart, and few of these need to be measured.
+    let reach = one.members[0].reach + other.members[0].reach;
+    if rule.verifier.farther(one.centre, other.centre, reach / 2) {
+        return (None, 1);
+    }
     let needed = 2 * rule.verifier.distance(one.centre, other.centre);
     let mut compared = 1;
     for a in &one.members {

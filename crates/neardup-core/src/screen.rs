@@ -30,6 +30,10 @@ pub trait Screened: Verify {
     fn share(&self, page: u32) -> u64;
     /// The distance.
     fn distance(&self, a: u32, b: u32) -> u64;
+    /// Whether a glance proves that the distance is larger than this.
+    fn farther(&self, _a: u32, _b: u32, _than: u64) -> bool {
+        false
+    }
     /// The distance of two pages is at least the difference of their weights. A page that is heavier by w has a share
     /// that is no smaller, and larger by 2w at most.
     fn weight(&self, _: u32) -> u64 {
@@ -95,6 +99,10 @@ impl Screened for Jaccard<'_> {
         (a.len() + b.len() - 2 * shared(&a, &b)) as u64
     }
 
+    fn farther(&self, a: u32, b: u32, than: u64) -> bool {
+        parity::differ(self.sets.parity(a), self.sets.parity(b), than as usize)
+    }
+
     fn weight(&self, page: u32) -> u64 {
         self.sets.size(page) as u64
     }
@@ -112,6 +120,10 @@ impl Screened for Glance<'_> {
     /// Of what is at hand: a lower bound.
     fn distance(&self, a: u32, b: u32) -> u64 {
         self.0.sets.size(a).abs_diff(self.0.sets.size(b)) as u64
+    }
+
+    fn farther(&self, a: u32, b: u32, than: u64) -> bool {
+        self.0.farther(a, b, than)
     }
 
     fn weight(&self, page: u32) -> u64 {
@@ -385,6 +397,7 @@ mod tests {
             for a in 0..lists.len() as u32 {
                 for b in 0..a {
                     let distance = verifier.distance(a, b);
+                    prop_assert!(!verifier.farther(a, b, distance));
                     let bits: u32 =
                         verifier.words(a).iter().zip(verifier.words(b)).map(|(a, b)| (a ^ b).count_ones()).sum();
                     prop_assert!(u64::from(bits) <= distance);

@@ -277,12 +277,13 @@ def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], np
     key = a.astype(np.uint64) << np.uint64(32) | b
     # Each rule's pairs are in order, so this is a merge; only those of several rules are ordered by more.
     order = np.argsort(key, kind="stable")
-    again = key[order[1:]] == key[order[:-1]]
-    several = np.flatnonzero(np.append(again, False) | np.insert(again, 0, False))
-    if len(several):
+    ordered = key[order]
+    again = ordered[1:] == ordered[:-1]
+    if again.any():
+        several = np.flatnonzero(np.append(again, False) | np.insert(again, 0, False))
         those = order[several]
         order[several] = those[np.lexsort((rule[those], -score[those], key[those]))]
-    order = order[np.insert(~again, 0, True)] if len(order) else order
+        order = order[np.insert(~again, 0, True)]
     return a[order], b[order], score[order], rule[order]
 
 
