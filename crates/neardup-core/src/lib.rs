@@ -74,6 +74,7 @@ pub mod steps;
 pub mod terms;
 pub mod unicode;
 mod unicode_tables;
+pub mod united;
 pub mod urls;
 pub mod verify;
 mod walk;

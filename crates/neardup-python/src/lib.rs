@@ -67,7 +67,7 @@ mod _native {
     #[pymodule_export]
     use crate::pairs::{
         agreeing_bits, align, components, diameters, direct_removal, equal_columns, identity_sets, jaccard,
-        spanning_forest, term_difference,
+        spanning_forest, term_difference, united,
     };
     #[pymodule_export]
     use crate::postings::{Postings, build_postings};

@@ -3,6 +3,7 @@
 use neardup_core::verify::{AgreeingBits, EqualColumns};
 use neardup_core::{
     align as core_align, components as core_components, diameter, difference, hash, merging, removal,
+    united as core_united,
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -39,6 +40,36 @@ pub fn edges(pages: usize, a: &[u32], b: &[u32]) -> PyResult<Vec<(u32, u32)>> {
         return Err(PyValueError::new_err("a pair names a page that is not there"));
     }
     Ok(a.iter().copied().zip(b.iter().copied()).collect())
+}
+
+/// The pairs of one rule: a, b, score.
+type RulePairs<'py> = (PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>);
+
+/// (a, b, score, rule) of all pairs that rules accepted, each list sorted by (a, b): each pair once, in order, by its
+/// highest score, then the first rule.
+#[pyfunction]
+pub fn united<'py>(
+    py: Python<'py>,
+    rules: Vec<RulePairs<'py>>,
+) -> PyResult<(Column<'py, u32>, Column<'py, u32>, Column<'py, f64>, Column<'py, i8>)> {
+    let wrong = |(a, b, score): &RulePairs<'py>| {
+        let (a, b, score) = (a.len().ok(), b.len().ok(), score.len().ok());
+        a != b || b != score
+    };
+    if rules.len() > i8::MAX as usize || rules.iter().any(wrong) {
+        return Err(PyValueError::new_err("few rules, and pairs of three columns of one length"));
+    }
+    let lists = rules.iter().map(|(a, b, score)| {
+        Ok(core_united::OfRule { a: contiguous(a)?, b: contiguous(b)?, score: contiguous(score)? })
+    });
+    let lists = lists.collect::<PyResult<Vec<_>>>()?;
+    let all = detached(py, || core_united::united(&lists));
+    Ok((
+        all.a.into_pyarray(py),
+        all.b.into_pyarray(py),
+        all.score.into_pyarray(py),
+        all.rule.into_pyarray(py),
+    ))
 }
 
 /// C-similarity of each pair of rows.

@@ -138,7 +138,9 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
     )
     # Sets and their parities were most of what there was.
     pa.default_memory_pool().release_unused()
-    a, b, score, which = _union([pairs[:3] for pairs in found])
+    # They are fields of rows.
+    columns = [(np.ascontiguousarray(a), np.ascontiguousarray(b), np.ascontiguousarray(s)) for a, b, s, *_ in found]
+    a, b, score, which = _native.united(columns)
     if earlier:
         asked = first[b] >= earlier
         a, b, score, which = a[asked], b[asked], score[asked], which[asked]
@@ -184,9 +186,6 @@ def scores_of(
 
 def _undecided(rule: Rule, score: npt.NDArray[np.float64]) -> int | None:
     return None if rule.calibration is None else int((score < rule.calibration.undecided[1]).sum())
-
-
-_Pairs = tuple[Rows, Rows, npt.NDArray[np.float64]]
 
 
 @record(frozen=True, slots=True)
@@ -261,30 +260,6 @@ def fixed_width(rules: Sequence[Rule]) -> list[AnyFingerprint]:
 def _keys(keys: Keys, values: FixedWidth) -> FixedWidth:
     """What keys are made of; groups of columns are hashed here, the others as they are looked at."""
     return keys.of(values) if isinstance(keys, ColumnGroups) else values
-
-
-def _union(found: list[_Pairs]) -> tuple[Rows, Rows, npt.NDArray[np.float64], npt.NDArray[np.int8]]:
-    """All pairs, each once; one that several rules accepted is told by its highest score, then the first rule."""
-    if len(found) == 1:
-        ((a, b, score),) = found
-        alone = np.ascontiguousarray(a), np.ascontiguousarray(b), np.ascontiguousarray(score)
-        return *alone, np.zeros(len(a), np.int8)
-    a = np.concatenate([np.empty(0, np.uint32), *(pairs[0] for pairs in found)])
-    b = np.concatenate([np.empty(0, np.uint32), *(pairs[1] for pairs in found)])
-    score = np.concatenate([np.empty(0), *(pairs[2] for pairs in found)])
-    lengths = [len(pairs[0]) for pairs in found]
-    rule = np.repeat(np.arange(len(found), dtype=np.int8), lengths)
-    key = a.astype(np.uint64) << np.uint64(32) | b
-    # Each rule's pairs are in order, so this is a merge; only those of several rules are ordered by more.
-    order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    again = ordered[1:] == ordered[:-1]
-    if again.any():
-        several = np.flatnonzero(np.append(again, False) | np.insert(again, 0, False))
-        those = order[several]
-        order[several] = those[np.lexsort((rule[those], -score[those], key[those]))]
-        order = order[np.insert(~again, 0, True)]
-    return a[order], b[order], score[order], rule[order]
 
 
 def _sites(site: pa.ChunkedArray, member_of: Rows, first: Rows) -> SetSites:
