@@ -95,6 +95,7 @@ __all__ = [
     "term_difference",
     "terms",
     "token_identities",
+    "united",
     "url_hashes",
     "weighted_samples",
     "winnowed",
