@@ -233,7 +233,7 @@ impl<'a> Walk<'a> {
         } else {
             tasks.par_iter().flat_map_iter(compare).collect()
         };
-        found.sort_unstable_by_key(|found| (found.page, found.rule, found.other));
+        found.sort_by_key(|found| (found.page, found.rule, found.other));
         found
     }
 
@@ -341,9 +341,7 @@ impl<'a> Walk<'a> {
         resolved: &mut [Resolved],
     ) -> Option<u32> {
         // Of equal scores the first page, so that tiles leave no trace.
-        accepted.sort_unstable_by(|x, y| {
-            y.score.total_cmp(&x.score).then((x.other, x.rule).cmp(&(y.other, y.rule)))
-        });
+        accepted.sort_by(|x, y| y.score.total_cmp(&x.score).then((x.other, x.rule).cmp(&(y.other, y.rule))));
         let lists = self.rules.iter().map(|rule| &rule.joined.pairs);
         let held: usize = lists.chain(resolved.iter().map(|resolved| &resolved.pairs)).map(Vec::len).sum();
         for (at, found) in accepted.iter().enumerate() {
