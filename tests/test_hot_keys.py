@@ -156,6 +156,12 @@ def test_pages_that_share_a_template_are_all_compared() -> None:
     assert result.report["pairs"]["held"] == "all"
 
 
+@pytest.mark.parametrize(("asked", "told"), [(0, 20_000), (3, 3)])
+def test_the_limit_that_was_kept_to_is_told(asked: int, told: int) -> None:
+    result = find_duplicates(near_identical(20), detector="minhash", settings=Settings(hot=asked))
+    assert result.report["settings"]["hot"] == told
+
+
 def test_hot_must_not_be_negative() -> None:
     with pytest.raises(UsageError, match="hot"):
         Settings(hot=-1)

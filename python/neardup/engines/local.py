@@ -66,7 +66,8 @@ def run(
         "engine": "local",
         "detector": str(detector),
         "parameters": detector.parameters(),
-        "settings": asdict(settings),
+        # With the limit of hot keys that was kept to.
+        "settings": asdict(settings) | {"hot": settings.hot_beyond(len(matches.identity))},
         "statistics": first_pass.told(statistics),
         "counts": tables.counts,
         "ignored": collection.tally.ignored,

@@ -206,7 +206,7 @@ class _Run:
             "engine": "spark",
             "detector": str(layout.detector),
             "parameters": layout.detector.parameters(),
-            "settings": asdict(settings),
+            "settings": asdict(settings) | {"hot": settings.hot_beyond(tally.pages)},
             "statistics": first_pass.told(counted),
             "counts": counts,
             "ignored": tally.ignored,
