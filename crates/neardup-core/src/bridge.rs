@@ -11,30 +11,34 @@
 //! Cost: stars × stars outside the component that has most of them, screened, against the (pages)²/2 of all pairs;
 //! nothing for a bucket that is one component, or of which all pages stay. So the one page that is unlike a hundred
 //! thousand others does not have these compared with each other.
+//!
+//! Where only a few pages are outside the component that has most of them, each of the few is compared with all pages
+//! first ([`of_few`]): mostly they are tied to none, and no bucket needs to be put together.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use rayon::prelude::*;
 
 use crate::components::Components;
 use crate::hot::{Resolved, Rule, pair};
-use crate::hot_keys::Bucket;
+use crate::hot_keys::{Bucket, HotKeys};
 use crate::join::Pair;
 use crate::screen::{Blocks, Screened, Selection};
 
-/// A page of a star and how far it reaches.
+/// A page of a star, the star's centre, and how far the page reaches.
 #[derive(Clone, Copy, Debug)]
 struct Member {
+    centre: u32,
     page: u32,
     reach: u64,
 }
 
 #[derive(Debug)]
-struct Star {
+struct Star<'m> {
     centre: u32,
     /// The farthest reaching first.
-    members: Vec<Member>,
+    members: &'m [Member],
     /// Whether all members stay: then so does the centre, which is the only one.
     stays: bool,
 }
@@ -54,7 +58,8 @@ pub(crate) fn bridge(
         return;
     }
     let rule = &rules[bucket.rule];
-    let stars = stars(pages, instead, rule.verifier);
+    let members = members(pages, instead, rule.verifier);
+    let stars = stars(&members, instead);
     let loaded = stars.partition_point(|star| !star.stays);
     if loaded == 0 {
         return;
@@ -114,33 +119,107 @@ pub(crate) fn bridge(
     }
 }
 
+/// The pages of hot buckets outside the component that has most of them, where buckets span several components and these
+/// pages are at most so many.
+pub(crate) fn few_outside(
+    keys: &HotKeys<'_>,
+    open: &[u32],
+    components: &Components,
+    most: usize,
+) -> Option<Vec<u32>> {
+    if open.is_empty() {
+        return None;
+    }
+    // A component that has more than half of them is the last candidate of a vote in which others cancel each other.
+    let (mut main, mut votes) = (u32::MAX, 0usize);
+    for page in keys.hot_pages() {
+        let root = components.root(page);
+        if votes == 0 {
+            main = root;
+        }
+        votes = if root == main { votes + 1 } else { votes - 1 };
+    }
+    let outside: Vec<u32> =
+        keys.hot_pages().filter(|&page| components.root(page) != main).take(most + 1).collect();
+    (outside.len() <= most).then_some(outside)
+}
+
+/// Pages that one page is compared with before it is asked what is still open.
+const STRETCH: usize = 1 << 14;
+
+/// Of the open buckets those that hold a bridge, where all pages but a few are one component: the buckets of all accepted
+/// pairs between one of the few and a page of another component.
+pub(crate) fn of_few(
+    keys: &HotKeys<'_>,
+    few: &[u32],
+    instead: &[u32],
+    components: &Components,
+    resolved: &mut [Resolved],
+) -> Vec<u32> {
+    let all: Vec<u32> = keys.hot_pages().collect();
+    let stays = |page: u32| instead[page as usize] == page;
+    let standing = keys.standing(few);
+    let mut bridged = BTreeSet::new();
+    for (at, &page) in few.iter().enumerate() {
+        for number in 0..keys.rules.len() {
+            let rule = &keys.rules[number];
+            let mine = standing.of(at).iter().filter(|&&bucket| keys.rule(bucket) == number);
+            let mut left: BTreeSet<u32> = mine.copied().filter(|bucket| !bridged.contains(bucket)).collect();
+            for others in all.chunks(STRETCH) {
+                if left.is_empty() {
+                    break;
+                }
+                let bucket = |&other: &u32| {
+                    let apart = components.root(page) != components.root(other);
+                    let (a, b) = (page.min(other), page.max(other));
+                    if !apart || (stays(page) && stays(other)) || rule.verifier.hopeless(a, b) {
+                        return None;
+                    }
+                    let (column, key) = rule.buckets.home(a, b)?;
+                    let bucket = keys.find(number, column, key).filter(|bucket| left.contains(bucket))?;
+                    rule.verifier.score_hopeful(a, b).map(|_| bucket)
+                };
+                let found: Vec<u32> = others.par_iter().with_min_len(1024).filter_map(bucket).collect();
+                resolved[number].compared += others.len() as u64;
+                for bucket in found {
+                    left.remove(&bucket);
+                    bridged.insert(bucket);
+                }
+            }
+        }
+    }
+    bridged.into_iter().collect()
+}
+
 /// The component that has the most stars: those need not be compared with each other.
-fn most_stars(stars: &[Star], components: &Components) -> u32 {
+fn most_stars(stars: &[Star<'_>], components: &Components) -> u32 {
     let mut sizes: HashMap<u32, usize> = HashMap::new();
     stars.iter().for_each(|star| *sizes.entry(components.root(star.centre)).or_default() += 1);
     let most = sizes.into_iter().max_by_key(|&(root, size)| (size, Reverse(root)));
     most.map_or(u32::MAX, |(root, _)| root)
 }
 
-/// Those with members that went first, each kind in the order of the centres.
-fn stars(pages: &[u32], instead: &[u32], verifier: &dyn Screened) -> Vec<Star> {
-    let mut members: HashMap<u32, Vec<Member>> = HashMap::new();
-    for &page in pages {
+/// All pages, those of one star together, the farthest reaching first.
+fn members(pages: &[u32], instead: &[u32], verifier: &dyn Screened) -> Vec<Member> {
+    let member = |&page: &u32| {
         let kept = instead[page as usize];
         // A page that went for one outside this bucket is a star of its own.
         let centre = if pages.binary_search(&kept).is_ok() { kept } else { page };
-        let reach = verifier.share(page) + 2 * verifier.distance(page, centre);
-        members.entry(centre).or_default().push(Member { page, reach });
-    }
-    let mut stars: Vec<Star> = members
-        .into_iter()
-        .map(|(centre, mut members)| {
-            members.sort_unstable_by_key(|member| (Reverse(member.reach), member.page));
-            let stays = members.len() == 1 && instead[centre as usize] == centre;
-            Star { centre, members, stays }
-        })
-        .collect();
-    stars.sort_unstable_by_key(|star| (star.stays, star.centre));
+        Member { centre, page, reach: verifier.share(page) + 2 * verifier.distance(page, centre) }
+    };
+    let mut members: Vec<Member> = pages.par_iter().with_min_len(1024).map(member).collect();
+    members.par_sort_unstable_by_key(|member| (member.centre, Reverse(member.reach), member.page));
+    members
+}
+
+/// Those with members that went first, each kind in the order of the centres.
+fn stars<'m>(members: &'m [Member], instead: &[u32]) -> Vec<Star<'m>> {
+    let star = |members: &'m [Member]| {
+        let centre = members[0].centre;
+        Star { centre, members, stays: members.len() == 1 && instead[centre as usize] == centre }
+    };
+    let mut stars: Vec<Star> = members.chunk_by(|a, b| a.centre == b.centre).map(star).collect();
+    stars.sort_by_key(|star| star.stays);
     stars
 }
 
@@ -149,8 +228,8 @@ fn between(
     rule: &Rule<'_>,
     bucket: &Bucket,
     instead: &[u32],
-    one: &Star,
-    other: &Star,
+    one: &Star<'_>,
+    other: &Star<'_>,
 ) -> (Option<Pair>, u64) {
     // Most centres are too far apart, and few of these need to be measured.
     let reach = one.members[0].reach + other.members[0].reach;
@@ -159,11 +238,11 @@ fn between(
     }
     let needed = 2 * rule.verifier.distance(one.centre, other.centre);
     let mut compared = 1;
-    for a in &one.members {
+    for a in one.members {
         if a.reach + other.members[0].reach < needed {
             break;
         }
-        for b in &other.members {
+        for b in other.members {
             if a.reach + b.reach < needed {
                 break;
             }

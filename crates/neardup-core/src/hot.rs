@@ -65,6 +65,8 @@ pub struct Tuning {
     pub tile: usize,
     /// Lists of pages that stay are screened in blocks from this length on.
     pub packed: usize,
+    /// Up to so many pages outside the largest component are compared with all others before buckets are.
+    pub outside: usize,
     /// Accepted pairs beyond this many, those that joins found among them, are recorded only if they decide something.
     pub pairs: u64,
 }
@@ -86,16 +88,15 @@ pub fn resolve(rules: &[Rule<'_>], order: &[u32], tuning: Tuning) -> Vec<Resolve
     }
     let walk = Walk::new(rules, &keys, order, &mut components, tuning);
     let instead = walk.run(&mut components, &mut resolved);
-    let (mut by_bucket, open) = sort_out(&keys, &instead, &components);
+    let (by_bucket, mut open) = sort_out(&keys, &instead, &components);
+    if let Some(few) = bridge::few_outside(&keys, &open, &components, tuning.outside) {
+        open = bridge::of_few(&keys, &few, &instead, &components, &mut resolved);
+    }
     let portion = (order.len() as u64 / 2).max(1 << 20);
     keys.pages_of(&open, portion, &mut |at, pages| {
         let bucket = &keys.bucket(at);
         let of_rule = &mut resolved[bucket.rule];
         bridge::bridge(rules, bucket, pages, &instead, tuning.tile, &mut components, of_rule);
-        // What later bridges join is counted as if this one had been asked: no more than all.
-        let stay = pages.iter().filter(|&&page| instead[page as usize] == page).count() as u64;
-        let sum = &mut by_bucket[bucket.rule];
-        *sum = sum.saturating_add(bridge::open(bucket.pages, stay));
     });
     for (at, resolved) in resolved.iter_mut().enumerate() {
         resolved.pairs.par_sort_unstable_by_key(Pair::order);
@@ -113,8 +114,9 @@ struct Seen {
     stay: u32,
 }
 
-/// For each rule a bound on the pairs that were neither scored nor shown to be too different in buckets that lie in one
-/// component, and the buckets that do not, where a bridge may be found: pairs of pages that stay were compared.
+/// For each rule a bound on the pairs of its buckets that were neither scored nor shown to be too different; and the
+/// buckets that lie in several components, where a bridge may be found: pairs of pages that stay were compared. What
+/// bridges join is counted as well: no more than all.
 fn sort_out(keys: &HotKeys<'_>, instead: &[u32], components: &Components) -> (Vec<u64>, Vec<u32>) {
     const UNSEEN: u32 = u32::MAX;
     let mut seen = vec![Seen { component: UNSEEN, several: false, stay: 0 }; keys.count()];
@@ -127,18 +129,18 @@ fn sort_out(keys: &HotKeys<'_>, instead: &[u32], components: &Components) -> (Ve
             seen.stay += u32::from(instead[page as usize] == page);
         }
     });
-    let mut whole = vec![0u64; keys.rules.len()];
+    let mut bounds = vec![0u64; keys.rules.len()];
     let mut open = Vec::new();
     for (at, seen) in seen.iter().enumerate() {
         let bucket = keys.bucket(at as u32);
         let stay = u64::from(seen.stay);
-        if !seen.several {
-            whole[bucket.rule] = whole[bucket.rule].saturating_add(bridge::open(bucket.pages, stay));
-        } else if stay < bucket.pages {
+        let bound = &mut bounds[bucket.rule];
+        *bound = bound.saturating_add(bridge::open(bucket.pages, stay));
+        if seen.several && stay < bucket.pages {
             open.push(at as u32);
         }
     }
-    (whole, open)
+    (bounds, open)
 }
 
 /// The same bound over all pages of hot buckets together, less what was scored. Pairs in different components are shown
@@ -252,6 +254,7 @@ mod tests {
             bucket in 1usize..5,
             tile in 1usize..6,
             packed in prop_oneof![Just(1usize), Just(3), Just(1000)],
+            outside in prop_oneof![Just(0usize), Just(3), Just(1000)],
             pairs in prop_oneof![Just(0u64), Just(1000)],
             least in 0u32..7,
         ) {
@@ -286,7 +289,7 @@ mod tests {
                 .zip(both.iter().zip(&joined))
                 .map(|(kind, (buckets, joined))| Rule { buckets, verifier: verifier(kind), joined })
                 .collect();
-            let resolved = resolve(&rules, &order, Tuning { tile, packed, pairs });
+            let resolved = resolve(&rules, &order, Tuning { tile, packed, outside, pairs });
             let exhaustive: Vec<Pair> = all.iter().flat_map(|joined| joined.pairs.iter().copied()).collect();
             let mut found = Vec::new();
             for at in 0..2 {

@@ -37,11 +37,14 @@ pub(crate) struct HotKeys<'a> {
     columns: Vec<HotColumn>,
     /// Pages that stand in a hot bucket.
     hot: Vec<bool>,
+    /// The buckets of all pages, by page, where these are few enough to be looked up once.
+    whole: Option<Looked>,
 }
 
 impl<'a> HotKeys<'a> {
     pub(crate) fn new(rules: &'a [Rule<'a>], pages: usize) -> Self {
-        let mut keys = HotKeys { rules, firsts: vec![0], columns: Vec::new(), hot: vec![false; pages] };
+        let hot = vec![false; pages];
+        let mut keys = HotKeys { rules, firsts: vec![0], columns: Vec::new(), hot, whole: None };
         for (at, rule) in rules.iter().enumerate() {
             keys.hot.iter_mut().zip(&rule.joined.in_hot).for_each(|(hot, &here)| *hot |= here);
             let (list, first) = (&rule.joined.hot, keys.firsts[at]);
@@ -57,6 +60,9 @@ impl<'a> HotKeys<'a> {
                 keys.columns.push(HotColumn { rule: at, column: hot[0].column as usize, numbers });
             }
             keys.firsts.push(number);
+        }
+        if pages <= BATCH {
+            keys.whole = Some(keys.looked_up(&(0..pages as u32).collect::<Vec<_>>()));
         }
         keys
     }
@@ -86,9 +92,23 @@ impl<'a> HotKeys<'a> {
         (0..self.hot.len() as u32).filter(|&page| self.is_hot(page))
     }
 
-    /// The buckets of each of these pages. Column by column, as the keys of one column are looked up in less memory
-    /// than those of all.
-    pub(crate) fn standing(&self, pages: &[u32]) -> Standing {
+    /// The bucket of a key of a column of a rule, if it is hot.
+    pub(crate) fn find(&self, rule: usize, column: usize, key: u64) -> Option<u32> {
+        let key_of = |number: u32| self.rules[rule].joined.hot[(number - self.firsts[rule]) as usize].key;
+        let here = self.columns.iter().find(|hot| (hot.rule, hot.column) == (rule, column))?;
+        here.numbers.find(mix(key), |&number| key_of(number) == key).copied()
+    }
+
+    /// The buckets of each of these pages.
+    pub(crate) fn standing<'s>(&'s self, pages: &'s [u32]) -> Standing<'s> {
+        match &self.whole {
+            Some(all) => Standing::ByPage(all, pages),
+            None => Standing::ByPlace(self.looked_up(pages)),
+        }
+    }
+
+    /// Column by column, as the keys of one column are looked up in less memory than those of all.
+    fn looked_up(&self, pages: &[u32]) -> Looked {
         let of_column = |column: &HotColumn| {
             let rule = &self.rules[column.rule];
             let keys = rule.buckets.keys_of(column.column);
@@ -119,7 +139,7 @@ impl<'a> HotKeys<'a> {
             values[next[place as usize] as usize] = number;
             next[place as usize] += 1;
         }
-        Standing { starts, values }
+        Looked { starts, values }
     }
 
     /// Shows every hot page and the buckets it is in.
@@ -158,15 +178,32 @@ impl<'a> HotKeys<'a> {
     }
 }
 
-/// The hot buckets of some pages, which are given by their places.
+/// Lists of buckets.
 #[derive(Debug)]
-pub(crate) struct Standing {
+pub(crate) struct Looked {
     starts: Vec<u32>,
     values: Vec<u32>,
 }
 
-impl Standing {
-    pub(crate) fn of(&self, place: usize) -> &[u32] {
+impl Looked {
+    fn of(&self, place: usize) -> &[u32] {
         &self.values[self.starts[place] as usize..self.starts[place + 1] as usize]
+    }
+}
+
+/// The hot buckets of some pages, which are given by their places among these.
+#[derive(Debug)]
+pub(crate) enum Standing<'s> {
+    ByPlace(Looked),
+    /// Those of all pages, and the pages.
+    ByPage(&'s Looked, &'s [u32]),
+}
+
+impl Standing<'_> {
+    pub(crate) fn of(&self, place: usize) -> &[u32] {
+        match self {
+            Standing::ByPlace(looked) => looked.of(place),
+            Standing::ByPage(all, pages) => all.of(pages[place] as usize),
+        }
     }
 }

@@ -34,6 +34,7 @@ pub mod difference;
 pub mod embeddings;
 mod entry;
 pub mod format;
+mod grouped;
 pub mod growing;
 pub mod hash;
 pub mod hot;

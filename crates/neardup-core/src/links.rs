@@ -183,7 +183,7 @@ mod tests {
         found
     }
 
-    const TUNING: Tuning = Tuning { tile: 4, packed: 3, pairs: u64::MAX };
+    const TUNING: Tuning = Tuning { tile: 4, packed: 3, outside: 2, pairs: u64::MAX };
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1500))]

@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 
 use crate::cpu;
 
-/// Places that are looked at together.
+/// Places that are looked at together; so many make a line of the cache.
 const LANES: usize = 8;
 /// A free place of the table; the one value of that kind is counted apart.
 const FREE: u64 = u64::MAX;
@@ -42,10 +42,12 @@ impl Ordered {
     fn append_evenly(&mut self, values: &[u64], out: &mut Vec<u64>) -> bool {
         let slots = (2 * values.len()).next_power_of_two().max(16);
         let shift = 64 - slots.ilog2();
-        if self.table.len() < slots + REACH {
-            self.table.resize(slots + REACH, FREE);
+        if self.table.len() < slots + REACH + LANES {
+            self.table.resize(slots + REACH + LANES, FREE);
         }
-        let table = &mut self.table[..slots + REACH];
+        // It begins with a line of the cache.
+        let start = self.table.as_ptr().align_offset(LANES * size_of::<u64>());
+        let table = &mut self.table[start..start + slots + REACH];
         if !fill(table, shift, values) {
             table.fill(FREE);
             return false;
@@ -95,34 +97,38 @@ fn put(table: &mut [u64], home: usize, value: u64) -> bool {
     value == FREE
 }
 
-/// The same: eight places at a time are loaded, and the value and what it moves on are stored back, without a branch that
-/// depends on how many those are.
+/// The place that a value is looked for from on, where places go by lines of the cache: the first of a line.
+#[cfg(any(test, target_arch = "x86_64"))]
+#[inline(always)]
+fn line(value: u64, shift: u32) -> usize {
+    (value >> shift) as usize & !(LANES - 1)
+}
+
+/// The same by lines: every value begins at the first place of one, so that what a line holds stands at its front, in
+/// order, and a free place is the greatest. A value comes between those less and those greater by one instruction, and a
+/// line is loaded and stored whole, without a branch that depends on where that is.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,bmi1,bmi2")]
 fn fill_avx512(table: &mut [u64], shift: u32, values: &[u64]) -> bool {
     use std::arch::x86_64::*;
     for &value in values {
-        let home = (value >> shift) as usize;
+        let home = line(value, shift);
         let places = &mut table[home..home + LANES];
-        let new = _mm512_set1_epi64(value as i64);
-        // SAFETY: both are eight numbers long.
-        let found = unsafe { _mm512_loadu_si512(places.as_ptr().cast()) };
-        let free = _mm512_cmpeq_epi64_mask(found, _mm512_set1_epi64(FREE as i64));
-        if free == 0 {
+        if places[LANES - 1] != FREE {
             if !put(table, home, value) {
                 return false;
             }
             continue;
         }
-        // Values stand in their order up to the first free place, which counts as the greatest.
-        let upto = free ^ free.wrapping_sub(1);
-        let not_less = _mm512_cmpge_epu64_mask(found, new) & upto;
-        // All ones unless the value is there already.
-        let absent = u8::from(_mm512_cmpeq_epi64_mask(found, new) & upto != 0).wrapping_sub(1);
-        let first = not_less & not_less.wrapping_neg();
-        let moved = _mm512_mask_mov_epi64(_mm512_alignr_epi64::<7>(found, found), first, new);
+        let new = _mm512_set1_epi64(value as i64);
+        // SAFETY: both are eight numbers long.
+        let found = unsafe { _mm512_loadu_si512(places.as_ptr().cast()) };
+        let not_less = _mm512_cmpge_epu64_mask(found, new);
+        // Where it belongs; nowhere, if it is there already.
+        let first = not_less & not_less.wrapping_neg() & !_mm512_cmpeq_epi64_mask(found, new);
+        let moved = _mm512_mask_expand_epi64(new, !first, found);
         // SAFETY: as above.
-        unsafe { _mm512_mask_storeu_epi64(places.as_mut_ptr().cast(), absent & not_less, moved) };
+        unsafe { _mm512_storeu_si512(places.as_mut_ptr().cast(), moved) };
     }
     true
 }
@@ -353,15 +359,25 @@ pub(crate) mod tests {
     proptest! {
         #[test]
         fn places_are_filled_alike(values in values(), bits in 4u32..12) {
-            let one_by_one = |table: &mut [u64], shift: u32, values: &[u64]| {
-                values.iter().all(|&value| put(table, (value >> shift) as usize, value))
+            let from = |home: fn(u64, u32) -> usize| {
+                move |table: &mut [u64], shift: u32, values: &[u64]| {
+                    values.iter().all(|&value| put(table, home(value, shift), value))
+                }
             };
             let taken = |table: &mut [u64], out: &mut [MaybeUninit<u64>]| {
                 let there = table.iter_mut().map(|place| std::mem::replace(place, FREE)).filter(|&value| value != FREE);
                 out.iter_mut().zip(there).map(|(place, value)| place.write(value)).count()
             };
-            let expected = by(one_by_one, taken, &values, bits);
-            prop_assert_eq!(by(fill, compact, &values, bits), expected.clone());
+            let expected = by(from(|value, shift| (value >> shift) as usize), taken, &values, bits);
+            if cpu::level() == cpu::Level::Avx512 {
+                let by_lines = by(from(line), taken, &values, bits);
+                prop_assert_eq!(by(fill, compact, &values, bits), by_lines.clone());
+                if let (Some((_, set)), Some((_, by_lines))) = (&expected, by_lines) {
+                    prop_assert_eq!(set, &by_lines);
+                }
+            } else {
+                prop_assert_eq!(by(fill, compact, &values, bits), expected.clone());
+            }
             #[cfg(target_arch = "x86_64")]
             if cpu::level() != cpu::Level::Portable {
                 // SAFETY: machines with AVX-512 have AVX2.

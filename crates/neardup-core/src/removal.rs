@@ -4,6 +4,8 @@
 //! stays, so a chain a ~ b ~ c never removes c for a. The page kept instead is the most similar one that stays,
 //! of equals the one that comes first in the keep order. Cost: O(pages + pairs).
 
+use crate::grouped::Grouped;
+
 /// For each page the page kept instead of it, or the page itself if it stays. `order` names every page once.
 pub fn direct(order: &[u32], pairs: &[(u32, u32)], scores: &[f64]) -> Vec<u32> {
     let pages = order.len();
@@ -12,26 +14,25 @@ pub fn direct(order: &[u32], pairs: &[(u32, u32)], scores: &[f64]) -> Vec<u32> {
         place[page as usize] = at as u32;
     }
     // Pairs by their later page (in keep order): that is the one they may remove.
-    let mut by_later: Vec<(u32, u32, usize)> = pairs
-        .iter()
-        .enumerate()
-        .map(|(at, &(a, b))| {
-            let (a, b) = (place[a as usize], place[b as usize]);
-            (a.max(b), a.min(b), at)
-        })
-        .collect();
-    by_later.sort_unstable();
+    let earlier_and_later = |&(a, b): &(u32, u32)| {
+        if place[a as usize] < place[b as usize] { (a, b) } else { (b, a) }
+    };
+    let by_later = Grouped::new(pages, &|put: &mut dyn FnMut(u32, u32)| {
+        for (number, pair) in pairs.iter().enumerate() {
+            put(earlier_and_later(pair).1, number as u32);
+        }
+    });
     let mut instead: Vec<u32> = (0..pages as u32).collect();
-    for group in by_later.chunk_by(|x, y| x.0 == y.0) {
-        let page = order[group[0].0 as usize];
-        let stays = |&&(_, earlier, _): &&(u32, u32, usize)| {
-            let earlier = order[earlier as usize];
-            instead[earlier as usize] == earlier
-        };
-        let best =
-            group.iter().filter(stays).min_by(|x, y| scores[y.2].total_cmp(&scores[x.2]).then(x.1.cmp(&y.1)));
-        if let Some(&(_, earlier, _)) = best {
-            instead[page as usize] = order[earlier as usize];
+    for &page in order {
+        let with_earlier = by_later.of(page).iter().map(|&number| {
+            let earlier = earlier_and_later(&pairs[number as usize]).0;
+            (scores[number as usize], earlier)
+        });
+        let stays = with_earlier.filter(|&(_, earlier)| instead[earlier as usize] == earlier);
+        let first = |page: u32| place[page as usize];
+        let best = stays.min_by(|x, y| y.0.total_cmp(&x.0).then(first(x.1).cmp(&first(y.1))));
+        if let Some((_, earlier)) = best {
+            instead[page as usize] = earlier;
         }
     }
     instead

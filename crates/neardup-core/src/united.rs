@@ -3,6 +3,8 @@
 //! Each rule's pairs come in order, so one pass over all lists at once is enough. Cost: a comparison of each list's next
 //! pair for every pair; rules are few.
 
+use crate::join::Pair;
+
 /// The pairs of one rule, sorted by (a, b), each once.
 #[derive(Clone, Copy, Debug)]
 pub struct OfRule<'a> {
@@ -56,6 +58,21 @@ pub fn united(rules: &[OfRule<'_>]) -> United {
     all
 }
 
+/// Puts further pairs of the same rule among its pairs, both sorted by (a, b); from the back, so that no other list is
+/// needed.
+pub fn merge(pairs: &mut Vec<Pair>, more: &[Pair]) {
+    let (mut left, mut right) = (pairs.len(), more.len());
+    pairs.extend_from_slice(more);
+    while left > 0 && right > 0 {
+        let from_left = pairs[left - 1].order() > more[right - 1].order();
+        let last = if from_left { pairs[left - 1] } else { more[right - 1] };
+        pairs[left + right - 1] = last;
+        left -= usize::from(from_left);
+        right -= usize::from(!from_left);
+    }
+    pairs[..right].copy_from_slice(&more[..right]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +108,21 @@ mod tests {
             prop_assert_eq!(keys, best.keys().copied().collect::<Vec<_>>());
             let told: Vec<(f64, i8)> = found.score.iter().copied().zip(found.rule.iter().copied()).collect();
             prop_assert_eq!(told, best.values().copied().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn merging_is_sorting_all(
+            mut pairs in proptest::collection::vec((0u32..9, 0u32..9), 0..20),
+            mut more in proptest::collection::vec((0u32..9, 0u32..9), 0..20),
+        ) {
+            let list = |pairs: &mut Vec<(u32, u32)>| {
+                pairs.sort_unstable();
+                pairs.iter().map(|&(a, b)| Pair { a, b, score: 0.5 }).collect::<Vec<_>>()
+            };
+            let (mut merged, further) = (list(&mut pairs), list(&mut more));
+            merge(&mut merged, &further);
+            pairs.append(&mut more);
+            prop_assert_eq!(merged, list(&mut pairs));
         }
     }
 }

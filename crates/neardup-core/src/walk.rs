@@ -6,39 +6,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::components::Components;
+use crate::grouped::Grouped;
 use crate::hot::{Resolved, Rule, Tuning, pair};
 use crate::hot_keys::{BATCH, Bucket, HotKeys, Standing};
 use crate::screen::BLOCK;
 use crate::stays::{Stay, Stays, settle};
-
-/// Lists of numbers, one a page.
-struct Grouped {
-    starts: Vec<u32>,
-    values: Vec<u32>,
-}
-
-impl Grouped {
-    fn new(groups: usize, items: &(impl Fn(&mut dyn FnMut(u32, u32)) + ?Sized)) -> Self {
-        let mut starts = vec![0u32; groups + 1];
-        items(&mut |group, _| starts[group as usize] += 1);
-        let mut total = 0;
-        for start in &mut starts {
-            total += *start;
-            *start = total;
-        }
-        // Filled from the end, so that what was the end of a group comes to be its start.
-        let mut values = vec![0; total as usize];
-        items(&mut |group, value| {
-            starts[group as usize] -= 1;
-            values[starts[group as usize] as usize] = value;
-        });
-        Grouped { starts, values }
-    }
-
-    fn of(&self, group: u32) -> &[u32] {
-        &self.values[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Accepted {
@@ -62,10 +34,20 @@ struct Task {
     stretch: Range<usize>,
 }
 
-/// Blocks of one task: what a core's cache holds beside the probes matters little, so that threads get even work.
+/// Blocks and probes of one task: few enough that threads get even work, whether few pages stay or many.
 const STRETCH: usize = 256;
+const PROBES: usize = 64;
 /// Comparisons below which a tile is not worth sharing out.
 const WORTH_THREADS: usize = 50_000;
+
+/// How many times the size that it begins with a tile may have.
+const LARGEST: usize = 16;
+
+/// Where a tile ends: up to `size` pages that stand in hot buckets, and all others between them.
+fn tile_end(standing: &Standing<'_>, first: usize, end: usize, size: usize) -> usize {
+    let mut hot = (first..end).filter(|&at| !standing.of(at).is_empty());
+    hot.nth(size).unwrap_or(end)
+}
 
 pub(crate) struct Walk<'a> {
     rules: &'a [Rule<'a>],
@@ -83,7 +65,7 @@ pub(crate) struct Walk<'a> {
 #[derive(Clone, Copy)]
 struct Tile<'a> {
     pages: &'a [u32],
-    standing: &'a Standing,
+    standing: &'a Standing<'a>,
     /// The place of the first page in `standing`.
     first: usize,
 }
@@ -126,26 +108,31 @@ impl<'a> Walk<'a> {
     /// For each page a page that stays it was accepted against, or the page itself if it stays.
     pub(crate) fn run(mut self, components: &mut Components, resolved: &mut [Resolved]) -> Vec<u32> {
         let mut instead: Vec<u32> = (0..self.order.len() as u32).collect();
+        let mut size = self.tuning.tile;
         for pages in self.order.chunks(BATCH) {
             let standing = self.keys.standing(pages);
             let mut first = 0;
             while first < pages.len() {
-                let end = self.tile_end(&standing, first, pages.len());
+                let end = tile_end(&standing, first, pages.len(), size);
                 let tile = Tile { pages: &pages[first..end], standing: &standing, first };
-                self.walk_tile(tile, &mut instead, components, resolved);
+                let stay = self.walk_tile(tile, &mut instead, components, resolved);
+                // Those of a tile that stay are compared with the rest of it one by one: a quarter of a tile is enough.
+                let next = size * self.tuning.tile / (4 * stay).max(1);
+                size = next.clamp(self.tuning.tile, LARGEST * self.tuning.tile);
                 first = end;
             }
         }
         instead
     }
 
+    /// Decides on the pages of a tile; how many in hot buckets stay.
     fn walk_tile(
         &mut self,
         tile: Tile<'_>,
         instead: &mut [u32],
         components: &mut Components,
         resolved: &mut [Resolved],
-    ) {
+    ) -> usize {
         let earlier = self.against_earlier(tile, resolved);
         let mut earlier = earlier.as_slice();
         for (at, &page) in tile.pages.iter().enumerate() {
@@ -164,7 +151,9 @@ impl<'a> Walk<'a> {
                 }
             }
         }
+        let mut stay = 0;
         for (at, _) in tile.pages.iter().enumerate().filter(|&(_, &page)| instead[page as usize] == page) {
+            stay += usize::from(!tile.standing(at).is_empty());
             for (rule, buckets) in self.by_rule(tile.standing(at)) {
                 let verifier = self.rules[rule].verifier;
                 buckets.iter().for_each(|&at| settle(verifier, self.stay.entry(at), self.tuning.packed));
@@ -172,12 +161,7 @@ impl<'a> Walk<'a> {
         }
         // Packed once somebody is compared with them.
         self.stay_anywhere.iter_mut().for_each(|stay| stay.pages.append(&mut stay.fresh));
-    }
-
-    /// Where a tile ends: up to `tile` pages that stand in hot buckets, and all others between them.
-    fn tile_end(&self, standing: &Standing, first: usize, end: usize) -> usize {
-        let mut hot = (first..end).filter(|&at| !standing.of(at).is_empty());
-        hot.nth(self.tuning.tile).unwrap_or(end)
+        stay
     }
 
     /// The buckets of a page by their rules.
@@ -224,7 +208,11 @@ impl<'a> Walk<'a> {
             work += pages * group.len();
             for first in (0..pages.div_ceil(BLOCK)).step_by(STRETCH) {
                 let stretch = first..(first + STRETCH).min(pages.div_ceil(BLOCK));
-                tasks.push(Task { among, probes: range.clone(), stretch });
+                tasks.extend(range.clone().step_by(PROBES).map(|from| Task {
+                    among,
+                    probes: from..(from + PROBES).min(range.end),
+                    stretch: stretch.clone(),
+                }));
             }
         }
         let compare = |task: &Task| this.compare(task, tile, &probes[task.probes.clone()]);
@@ -256,7 +244,7 @@ impl<'a> Walk<'a> {
             let page = tile.pages[at as usize];
             let score = match task.among {
                 Among::Bucket(bucket) => self.score(&self.keys.bucket(bucket), page, other),
-                Among::Rule(_) => self.score_anywhere(rule, tile.standing(at as usize), page, other),
+                Among::Rule(_) => self.score_anywhere(rule, page, other),
             };
             if let Some(score) = score {
                 found.push(Accepted { page: at, other, rule: rule as u32, score });
@@ -298,9 +286,7 @@ impl<'a> Walk<'a> {
             };
             let anywhere = &self.stay_anywhere[rule].fresh;
             if pages > anywhere.len() {
-                anywhere
-                    .iter()
-                    .for_each(|&other| add(other, self.score_anywhere(rule, buckets, page, other)));
+                anywhere.iter().for_each(|&other| add(other, self.score_anywhere(rule, page, other)));
                 continue;
             }
             for &at in buckets {
@@ -315,21 +301,19 @@ impl<'a> Walk<'a> {
         let (a, b) = (a.min(b), a.max(b));
         // To find the bucket that handles a pair costs more than a glance.
         let asked = !rule.verifier.hopeless(a, b) && rule.buckets.takes_up(bucket.column, bucket.key, a, b);
-        if asked { rule.verifier.score(a, b) } else { None }
+        if asked { rule.verifier.score_hopeful(a, b) } else { None }
     }
 
-    /// The same for a page and the buckets it stands in, whichever of them the other may share with it.
-    fn score_anywhere(&self, rule: usize, standing: &[u32], page: u32, other: u32) -> Option<f64> {
-        let (a, b) = (page.min(other), page.max(other));
-        if self.rules[rule].verifier.hopeless(a, b) {
+    /// The same, whichever hot bucket of the rule the two may share.
+    fn score_anywhere(&self, rule: usize, a: u32, b: u32) -> Option<f64> {
+        let (a, b) = (a.min(b), a.max(b));
+        let of_rule = &self.rules[rule];
+        if of_rule.verifier.hopeless(a, b) {
             return None;
         }
-        let home = self.rules[rule].buckets.home(a, b)?;
-        let stands = |&at: &u32| {
-            let bucket = self.keys.bucket(at);
-            (bucket.rule, bucket.column, bucket.key) == (rule, home.0, home.1)
-        };
-        if standing.iter().any(stands) { self.rules[rule].verifier.score(a, b) } else { None }
+        let (column, key) = of_rule.buckets.home(a, b)?;
+        self.keys.find(rule, column, key)?;
+        of_rule.verifier.score_hopeful(a, b)
     }
 
     /// Records what one page was accepted against, and gives the most similar. Of every rule the best is recorded, and

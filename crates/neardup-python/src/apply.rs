@@ -94,6 +94,8 @@ pub const PART: usize = 1 << 26;
 const TILE: usize = 256;
 /// From how many pages that stay on they are packed: beside so many, 72 bytes a page and bucket are little.
 const PACKED: usize = 512;
+/// To put buckets together costs as much as to compare so many pages with all.
+const OUTSIDE: usize = 64;
 
 /// What is done with the rules once they are checked.
 #[derive(Clone, Copy)]
@@ -147,7 +149,8 @@ fn apply(specs: &[Spec<'_>], active: &[bool], work: Work<'_>) -> Vec<(Joined, Re
     let mut resolved = vec![Resolved::default(); rules.len()];
     match work {
         Work::Match { order, recorded, .. } | Work::Hot { order, recorded, .. } => {
-            resolved = hot::resolve(&rules, order, Tuning { tile: TILE, packed: PACKED, pairs: recorded });
+            let tuning = Tuning { tile: TILE, packed: PACKED, outside: OUTSIDE, pairs: recorded };
+            resolved = hot::resolve(&rules, order, tuning);
         }
         Work::Links { salt, hot } => {
             if let Some(resolved) = resolved.first_mut() {

@@ -2,6 +2,7 @@
 
 use neardup_core::hot::Resolved;
 use neardup_core::join::{Limits, Pair, Standing};
+use neardup_core::united::merge;
 use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -109,11 +110,8 @@ pub fn match_rules<'py>(
         let accepted = joined.pairs.len() as u64 + resolved.accepted;
         let hot_buckets = joined.hot.len() as u64;
         drop(joined.hot);
-        let (mut pairs, hot_pairs) = (joined.pairs, resolved.pairs);
-        if !hot_pairs.is_empty() {
-            pairs.extend(hot_pairs);
-            pairs.sort_unstable_by_key(Pair::order);
-        }
+        let mut pairs = joined.pairs;
+        merge(&mut pairs, &resolved.pairs);
         let (a, b, score) = columns(py, pairs)?;
         Ok((a, b, score, candidates, accepted, joined.largest_bucket, hot_buckets, resolved.unscored))
     });

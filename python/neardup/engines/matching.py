@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Protocol
 
 import numpy as np
@@ -110,20 +111,22 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
     tokens = collection.column("tokens").to_numpy()
     identity = _native.identity_sets(*collection.identity, tokens == 0)
     first, member_of = set_numbers(identity)
-    sites = _sites(collection.column("site"), member_of, first)
-    active = tokens[first] >= settings.reading.min_tokens
-    order = keep_order(
-        settings.keep,
-        tokens=tokens,
-        urls=collection.column("url"),
-        dates=collection.column("date"),
-        links=collection.links,
-    )
-    # Earlier pages stay whatever the policy.
-    order = np.concatenate([order[order < earlier], order[order >= earlier]])
     rules = detector.rules()
-    # One row an identity set, put together once however many rules ask for it.
-    fingerprints = {kind: collection.fingerprint(kind, first) for kind in fixed_width(rules)}
+    with ThreadPoolExecutor(1, thread_name_prefix="neardup-rows") as beside:
+        # One row an identity set, put together once however many rules ask for it.
+        rows = {kind: beside.submit(collection.fingerprint, kind, first) for kind in fixed_width(rules)}
+        sites = _sites(collection.column("site"), member_of, first)
+        active = tokens[first] >= settings.reading.min_tokens
+        order = keep_order(
+            settings.keep,
+            tokens=tokens,
+            urls=collection.column("url"),
+            dates=collection.column("date"),
+            links=collection.links,
+        )
+        # Earlier pages stay whatever the policy.
+        order = np.concatenate([order[order < earlier], order[order >= earlier]])
+        fingerprints = {kind: made.result() for kind, made in rows.items()}
     found = _native.match_rules(
         [_arrays(rule, collection, fingerprints) for rule in rules],
         active,
@@ -263,6 +266,8 @@ def _keys(keys: Keys, values: FixedWidth) -> FixedWidth:
 
 
 def _sites(site: pa.ChunkedArray, member_of: Rows, first: Rows) -> SetSites:
+    if site.null_count == len(site):
+        return SetSites(np.arange(len(first) + 1, dtype=np.uint64), np.zeros(len(first), np.uint32))
     # 0 is "unknown", so known sites are numbered from 1.
     told = member_of.astype(np.uint64) << np.uint64(32) | (site_numbers(site) + 1).astype(np.uint64)
     # First members come in the order of their sets, so all but the few others need no sorting.
