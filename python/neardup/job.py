@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal
 
 from neardup import _native
@@ -131,10 +133,18 @@ def dedup(
         committed = (Scratch.resume if resume else Scratch.start)(place, manifest)
         # A run that fails before anything was committed leaves nothing behind.
         stack.callback(lambda: None if committed.tallies else discard(place))
+        Thread(target=_import_what_writes, name="neardup-imports", daemon=True).start()
         outcome = _run(source, chosen, settings, progress, opened, committed, certify, before, saved)
         write_outcome(outcome, folder, source, write, progress or Silent(), store=store, threads=settings.workers)
         committed.tallies.clear()
     return _result(outcome, Path(out))
+
+
+def _import_what_writes() -> None:
+    """Imports, while pages are read, what only the end of a run needs. What is wrong with it is told there."""
+    for name in ("pyarrow.parquet", "neardup.report.findings", "neardup.report.run_pages", "neardup.report.run_report"):
+        with suppress(Exception):
+            importlib.import_module(name)
 
 
 def _on_spark(

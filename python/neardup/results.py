@@ -9,11 +9,10 @@ from contextlib import ExitStack
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from neardup import _native
 from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
@@ -21,6 +20,9 @@ from neardup.errors import FormatError, InputError
 from neardup.graph.clusters import CLUSTERS
 from neardup.record import record
 from neardup.sources import Fields, Inputs, open_inputs
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 
 @record(frozen=True, slots=True)
@@ -125,6 +127,8 @@ class Written:
     """
 
     def __init__(self, folder: Path) -> None:
+        import pyarrow.parquet as pq
+
         self._folder = folder
         self._files: dict[str, list[pq.ParquetFile]] = {}
         with ExitStack() as opened:

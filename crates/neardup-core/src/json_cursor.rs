@@ -73,9 +73,57 @@ impl Cursor<'_> {
         unsafe { self.string_by::<Portable>(out) }
     }
 
+    /// Sixty-four bytes at a time, however many escapes are among them: what stands behind a backslash is told by masks
+    /// (as in Langdale & Lemire, Parsing Gigabytes of JSON per Second, 2019), looked up, and moved up by one instruction.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx2,bmi1,bmi2")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,popcnt")]
     fn string_avx512(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+        use std::arch::x86_64::*;
+        const EVEN: u64 = 0x5555_5555_5555_5555;
+        const BLOCK: usize = 64;
+        let (backslash, quote) = (_mm512_set1_epi8(b'\\' as i8), _mm512_set1_epi8(b'"' as i8));
+        // SAFETY: both halves of the first 128 entries are 64 bytes long.
+        let (low, high) = unsafe {
+            let table = ESCAPED.as_ptr();
+            (_mm512_loadu_si512(table.cast()), _mm512_loadu_si512(table.add(BLOCK).cast()))
+        };
+        self.at += 1;
+        while let Some(bytes) = self.line[self.at..].first_chunk::<BLOCK>() {
+            // SAFETY: it is 64 bytes long.
+            let block = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+            let backslashes = _mm512_cmpeq_epi8_mask(block, backslash);
+            // Behind a run of backslashes that begins at an even place, even places are escaped; and odd ones likewise.
+            let behind = backslashes << 1;
+            let odd_runs = backslashes & !EVEN & !behind;
+            let escaped = (EVEN ^ odd_runs.wrapping_add(backslashes) << 1) & behind;
+            let starts = backslashes & !escaped;
+            let plain = _mm512_permutex2var_epi8(low, block, high);
+            // What is no short escape, and a backslash whose character stands in the next block, wait for a closer look.
+            let known = _mm512_test_epi8_mask(plain, plain) & !_mm512_movepi8_mask(block);
+            let waiting = (escaped & !known) >> 1 | starts & 1 << (BLOCK - 1);
+            let stop = _mm512_cmpeq_epi8_mask(block, quote) & !escaped | waiting;
+            // The places before the first stop.
+            let upto = stop.wrapping_sub(1) & !stop;
+            let kept = upto & !starts;
+            let unescaped = _mm512_mask_mov_epi8(block, escaped, plain);
+            out.reserve(BLOCK);
+            // SAFETY: there is room for a block, of which as many bytes are kept as are told.
+            unsafe {
+                let room = out.as_mut_ptr().add(out.len());
+                _mm512_storeu_si512(room.cast(), _mm512_maskz_compress_epi8(kept, unescaped));
+                out.set_len(out.len() + kept.count_ones() as usize);
+            }
+            self.at += upto.count_ones() as usize;
+            if stop != 0 {
+                let stopped = self.line[self.at];
+                self.at += 1;
+                if stopped == b'"' {
+                    return Ok(());
+                }
+                self.escape(out)?;
+            }
+        }
+        self.at -= 1;
         // SAFETY: the machine has what this function is compiled for.
         unsafe { self.string_by::<Avx512>(out) }
     }
@@ -260,6 +308,21 @@ mod tests {
                 let by_avx2 = read_by(&line, |cursor, out| unsafe { cursor.string_avx2(out) });
                 prop_assert_eq!(&by_avx2, &expected);
             }
+        }
+
+        #[test]
+        fn broken_strings_are_told_alike(pieces in proptest::collection::vec("[a-z]{0,70}|[\"\\\\ntbu0é\u{7f}]{1,5}", 0..12)) {
+            let line = format!("\"{}", pieces.concat());
+            let by = |way: &dyn Fn(&mut Cursor<'_>, &mut Vec<u8>) -> Result<(), String>| {
+                let mut cursor = Cursor { line: line.as_bytes(), at: 0 };
+                let mut out = Vec::new();
+                (way(&mut cursor, &mut out), out, cursor.at)
+            };
+            // SAFETY: every machine has what this asks for.
+            let (told, out, at) = by(&|cursor, out| unsafe { cursor.string_by::<Portable>(out) });
+            let found = by(&|cursor, out| cursor.string(out));
+            prop_assert_eq!((&found.0, found.2), (&told, at));
+            prop_assert!(told.is_err() || found.1 == out);
         }
     }
 }

@@ -19,7 +19,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from neardup.engines.collect import Collection, Sets
 from neardup.engines.layout import Layout, computed
@@ -45,6 +44,8 @@ class Earlier:
     @staticmethod
     def load(runs: Sequence[tuple[str, Path]], layout: Layout) -> Earlier:
         """What was saved by these runs, given by the names that results call them."""
+        import pyarrow.parquet as pq
+
         tables = []
         for name, path in runs:
             table = pq.read_table(path)

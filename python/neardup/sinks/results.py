@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from neardup.errors import OutputError
 
@@ -92,13 +91,15 @@ def write_groups(
     Texts may come with a dictionary, the same columns in every group; who reads the file finds texts. The same groups
     give the same bytes. Where memory is short, a group is not made ``ahead`` while the one before it is written.
 
-    >>> import tempfile
+    >>> import tempfile, pyarrow.parquet as pq
     >>> groups = [pa.table({"row": [0, 1]}), pa.table({"row": [2]})]
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_groups(groups[0].schema, groups, Path(folder, "pages.parquet"))
     ...     pq.read_table(Path(folder, "pages.parquet"))["row"].to_pylist()
     [0, 1, 2]
     """
+    import pyarrow.parquet as pq
+
     options = {
         "compression": "zstd",
         "compression_level": _ZSTD_LEVEL,
@@ -133,7 +134,7 @@ def _ahead(groups: Iterable[pa.Table]) -> Generator[pa.Table]:
 def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     """Writes a table as Parquet; the same table gives the same bytes.
 
-    >>> import tempfile
+    >>> import tempfile, pyarrow.parquet as pq
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_table(pa.table({"row": [0, 1]}), Path(folder, "pages.parquet"))
     ...     pq.read_table(Path(folder, "pages.parquet")).num_rows

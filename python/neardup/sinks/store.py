@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from neardup.page import PAGES
 from neardup.sinks.results import write_groups
@@ -52,6 +51,8 @@ def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 def read_store(path: str | os.PathLike[str], rows: Sequence[int]) -> pa.RecordBatch:
     """The pages of these rows, in the order asked for."""
+    import pyarrow.parquet as pq
+
     # Opened here, for pyarrow takes no path that is not UTF-8.
     with open(path, "rb") as raw, pq.ParquetFile(raw) as file:
         counts = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]

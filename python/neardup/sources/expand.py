@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pyarrow import fs as arrow_fs
-
 from neardup.errors import InputError, UsageError
 from neardup.sources.files import Place, file_system, is_remote
 
@@ -171,6 +169,8 @@ def _stays_inside(path: str, root: str) -> bool:
 
 
 def _remote(url: str, format: str | None) -> Iterator[Named]:
+    from pyarrow import fs as arrow_fs
+
     scheme = url.split("://", 1)[0]
     pattern = any(mark in url for mark in _GLOB)
     cut = min((at for mark in _GLOB if (at := url.find(mark)) >= 0), default=len(url))

@@ -13,12 +13,14 @@ import sys
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from pyarrow import ArrowInvalid, ArrowNotImplementedError
-from pyarrow import fs as arrow_fs
 
 from neardup.errors import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from pyarrow import fs as arrow_fs
 
 #: What results call standard input.
 STDIN_NAME: Final = "-"
@@ -50,6 +52,9 @@ def file_system(url: str) -> tuple[arrow_fs.FileSystem, str]:
     >>> file_system("file:///tmp")[1]
     '/tmp'
     """
+    # It loads every file system that Arrow knows, and local files need none.
+    from pyarrow import fs as arrow_fs
+
     try:
         system, path = arrow_fs.FileSystem.from_uri(url)
         return system, path
@@ -125,7 +130,7 @@ class Place:
     @classmethod
     def at(cls, path: str, name: str | None = None) -> Place:
         """The file at a path or URL."""
-        local = arrow_fs.FileSystem.from_uri(path)[1] if path.startswith("file://") else path
+        local = file_system(path)[1] if path.startswith("file://") else path
         return cls(local, shown(path if name is None else name))
 
     def anywhere(self) -> Place:

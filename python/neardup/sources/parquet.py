@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped, page_too_long
 from neardup.sources.files import Place, file_system
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 _MOST_ROWS: Final = 8192
 
@@ -42,6 +44,9 @@ class ParquetRows:
             check_columns(file.schema_arrow, self.fields, self.place.name)
 
     def open(self) -> pq.ParquetFile:
+        # It brings all file systems that Arrow knows along; most runs read no Parquet.
+        import pyarrow.parquet as pq
+
         try:
             if self.place.is_local:
                 return pq.ParquetFile(self.place.path, pre_buffer=False)
