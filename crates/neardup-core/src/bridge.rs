@@ -88,12 +88,12 @@ pub(crate) fn bridge(
         let against = |some: Vec<usize>, others: &[usize], blocks: &Blocks| {
             let probes: Vec<u64> = some.iter().flat_map(|&star| row(star)).copied().collect();
             let found = (0..blocks.blocks()).into_par_iter().with_min_len(16).flat_map_iter(|block| {
-                let mut found: Vec<(usize, usize, Option<Pair>, u64)> = Vec::new();
+                let mut found: Vec<(usize, usize, Pair)> = Vec::new();
                 blocks.screen(block..block + 1, &probes, &mut |probe, other| {
                     let (star, other) = (some[probe], others[other]);
                     if other > star && known.root(stars[star].centre) != known.root(stars[other].centre) {
-                        let (pair, compared) = between(rule, bucket, instead, &stars[star], &stars[other]);
-                        found.push((star, other, pair, compared));
+                        let joined = between(rule, bucket, instead, &stars[star], &stars[other]);
+                        found.extend(joined.map(|joined| (star, other, joined)));
                     }
                 });
                 found
@@ -106,14 +106,10 @@ pub(crate) fn bridge(
         found.append(&mut against(inside, &outside, &outside_blocks));
         // Pairs are recorded in one order, whatever else is in the bucket.
         found.sort_unstable_by_key(|&(star, other, ..)| (star, other));
-        resolved.compared += ((end - start) * stars.len()) as u64;
-        for (_, _, joined, compared) in found {
-            resolved.compared += compared;
-            if let Some(joined) = joined {
-                resolved.accepted += 1;
-                if components.join(joined.a, joined.b) {
-                    resolved.pairs.push(joined);
-                }
+        for (_, _, joined) in found {
+            resolved.accepted += 1;
+            if components.join(joined.a, joined.b) {
+                resolved.pairs.push(joined);
             }
         }
     }
@@ -149,13 +145,7 @@ const STRETCH: usize = 1 << 14;
 
 /// Of the open buckets those that hold a bridge, where all pages but a few are one component: the buckets of all accepted
 /// pairs between one of the few and a page of another component.
-pub(crate) fn of_few(
-    keys: &HotKeys<'_>,
-    few: &[u32],
-    instead: &[u32],
-    components: &Components,
-    resolved: &mut [Resolved],
-) -> Vec<u32> {
+pub(crate) fn of_few(keys: &HotKeys<'_>, few: &[u32], instead: &[u32], components: &Components) -> Vec<u32> {
     let all: Vec<u32> = keys.hot_pages().collect();
     let stays = |page: u32| instead[page as usize] == page;
     let standing = keys.standing(few);
@@ -180,7 +170,6 @@ pub(crate) fn of_few(
                     rule.verifier.score_hopeful(a, b).map(|_| bucket)
                 };
                 let found: Vec<u32> = others.par_iter().with_min_len(1024).filter_map(bucket).collect();
-                resolved[number].compared += others.len() as u64;
                 for bucket in found {
                     left.remove(&bucket);
                     bridged.insert(bucket);
@@ -223,21 +212,20 @@ fn stars<'m>(members: &'m [Member], instead: &[u32]) -> Vec<Star<'m>> {
     stars
 }
 
-/// The first accepted pair between two stars, and how many pairs were looked at.
+/// The first accepted pair between two stars.
 fn between(
     rule: &Rule<'_>,
     bucket: &Bucket,
     instead: &[u32],
     one: &Star<'_>,
     other: &Star<'_>,
-) -> (Option<Pair>, u64) {
+) -> Option<Pair> {
     // Most centres are too far apart, and few of these need to be measured.
     let reach = one.members[0].reach + other.members[0].reach;
     if rule.verifier.farther(one.centre, other.centre, reach / 2) {
-        return (None, 1);
+        return None;
     }
     let needed = 2 * rule.verifier.distance(one.centre, other.centre);
-    let mut compared = 1;
     for a in one.members {
         if a.reach + other.members[0].reach < needed {
             break;
@@ -253,13 +241,12 @@ fn between(
             {
                 continue;
             }
-            compared += 1;
             if let Some(score) = rule.verifier.score(first, second) {
-                return (Some(pair(first, second, score)), compared);
+                return Some(pair(first, second, score));
             }
         }
     }
-    (None, compared)
+    None
 }
 
 /// Pairs of one component of which at least one page went.

@@ -50,7 +50,7 @@ impl std::fmt::Debug for Rule<'_> {
 pub struct Resolved {
     /// Accepted pairs, sorted by (a, b).
     pub pairs: Vec<Pair>,
-    /// Pairs that were compared.
+    /// Pairs that the walk compared: as many whether buckets are resolved together or, where they share no page, apart.
     pub compared: u64,
     /// Accepted pairs, of which those beyond the limit are not in `pairs` unless they decide something.
     pub accepted: u64,
@@ -90,7 +90,7 @@ pub fn resolve(rules: &[Rule<'_>], order: &[u32], tuning: Tuning) -> Vec<Resolve
     let instead = walk.run(&mut components, &mut resolved);
     let (by_bucket, mut open) = sort_out(&keys, &instead, &components);
     if let Some(few) = bridge::few_outside(&keys, &open, &components, tuning.outside) {
-        open = bridge::of_few(&keys, &few, &instead, &components, &mut resolved);
+        open = bridge::of_few(&keys, &few, &instead, &components);
     }
     let portion = (order.len() as u64 / 2).max(1 << 20);
     keys.pages_of(&open, portion, &mut |at, pages| {
