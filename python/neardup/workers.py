@@ -11,9 +11,12 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def in_order(items: Iterable[Item], work: Callable[[Item], Result], threads: int) -> Generator[Result]:
+def in_order(
+    items: Iterable[Item], work: Callable[[Item], Result], threads: int, *, waiting: int = 2
+) -> Generator[Result]:
     """``work`` of each item. Unlike an executor's ``map`` it takes items only as results are taken, so that a source
-    larger than memory passes through. Without ``threads`` it is done here.
+    larger than memory passes through: those that threads work on, and so many that wait for one or are done. Without
+    ``threads`` it is done here.
 
     >>> list(in_order([3, 1, 2], lambda item: item * item, threads=2))
     [9, 1, 4]
@@ -26,7 +29,7 @@ def in_order(items: Iterable[Item], work: Callable[[Item], Result], threads: int
     try:
         for item in items:
             under_way.append(pool.submit(work, item))
-            if len(under_way) > threads + 1:
+            if len(under_way) >= threads + waiting:
                 yield under_way.popleft().result()
         while under_way:
             yield under_way.popleft().result()

@@ -52,7 +52,9 @@ def prepare(
         else:
             batches = collection.stream_batches() if isinstance(kind, OfContent) else collection.token_batches()
             work = kind.given(statistics).compute
-        collection.add_fingerprint(kind, in_order(batches, work, settings.workers))
+        # What is made of a batch takes several times its memory on the way.
+        beside = 0 if settings.memory else 2
+        collection.add_fingerprint(kind, in_order(batches, work, settings.workers, waiting=beside))
     return statistics
 
 
