@@ -1,7 +1,9 @@
-//! Which hot buckets a page stands in, found by the page's own keys: what is held is an entry a bucket, not one a page
-//! in a bucket, of which large collections have a dozen a page.
+//! Which hot buckets a page stands in, found by the page's own keys. Of large collections an entry a bucket is held, not
+//! one a page in a bucket, of which there are a dozen a page; of smaller ones ([`BATCH`] pages) these too, as they are asked
+//! for again and again.
 //!
-//! Cost: one look-up a column that has hot buckets; about 10 bytes a bucket beside the list of them.
+//! Cost: one look-up a column that has hot buckets; about 10 bytes a bucket beside the list of them, and 4 for each page in
+//! one where these are held.
 
 use hashbrown::HashTable;
 use rayon::prelude::*;
