@@ -158,6 +158,8 @@ impl<'a> HotKeys<'a> {
     /// The pages of some buckets, ascending; `wanted` names buckets in ascending order. They are put together in
     /// portions of not much more than `portion` pages, each from a pass over all pages.
     pub(crate) fn pages_of(&self, wanted: &[u32], portion: u64, each: &mut dyn FnMut(u32, &[u32])) {
+        const ELSEWHERE: u32 = u32::MAX;
+        let mut places = vec![ELSEWHERE; self.count()];
         let mut rest = wanted;
         while !rest.is_empty() {
             let mut held = 0;
@@ -167,14 +169,16 @@ impl<'a> HotKeys<'a> {
             });
             let (now, later) = rest.split_at(end.map_or(rest.len(), |end| end.max(1)));
             rest = later;
+            now.iter().zip(0..).for_each(|(&bucket, place)| places[bucket as usize] = place);
             let mut lists: Vec<Vec<u32>> = vec![Vec::new(); now.len()];
             self.each_standing(&mut |page, buckets| {
-                for bucket in buckets {
-                    if let Ok(place) = now.binary_search(bucket) {
-                        lists[place].push(page);
+                for &bucket in buckets {
+                    if let Some(list) = lists.get_mut(places[bucket as usize] as usize) {
+                        list.push(page);
                     }
                 }
             });
+            now.iter().for_each(|&bucket| places[bucket as usize] = ELSEWHERE);
             now.iter().zip(lists).for_each(|(&bucket, pages)| each(bucket, &pages));
         }
     }

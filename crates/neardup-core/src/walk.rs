@@ -134,11 +134,14 @@ impl<'a> Walk<'a> {
         resolved: &mut [Resolved],
     ) -> usize {
         let earlier = self.against_earlier(tile, resolved);
-        let mut earlier = earlier.as_slice();
+        let by_page = Grouped::new(tile.pages.len(), &|put: &mut dyn FnMut(u32, u32)| {
+            earlier.iter().zip(0..).for_each(|(found, place)| put(found.page, place));
+        });
+        let mut accepted: Vec<Accepted> = Vec::new();
         for (at, &page) in tile.pages.iter().enumerate() {
-            let (mine, others) = earlier.split_at(earlier.partition_point(|found| found.page <= at as u32));
-            earlier = others;
-            let mut accepted: Vec<Accepted> = mine.iter().map(|&found| Accepted { page, ..found }).collect();
+            accepted.clear();
+            let mine = by_page.of(at as u32).iter().map(|&place| earlier[place as usize]);
+            accepted.extend(mine.map(|found| Accepted { page, ..found }));
             self.against_fresh(page, tile.standing(at), &mut accepted, resolved);
             let known = self.known.of(page).iter().find(|&&other| instead[other as usize] == other);
             let best = self.record(&mut accepted, components, resolved);
@@ -170,8 +173,7 @@ impl<'a> Walk<'a> {
         standing.chunk_by(|&a, &b| keys.rule(a) == keys.rule(b)).map(|some| (keys.rule(some[0]), some))
     }
 
-    /// Compares each page of the tile with the pages that stay from earlier tiles; sorted by page, which is given as a
-    /// place in the tile.
+    /// Compares each page of the tile with the pages that stay from earlier tiles; a page is given as a place in the tile.
     ///
     /// Near-identical pages stand together in many buckets, and whoever stays stands in all of them. A page is then
     /// compared once with all that stay for the rule, not with the same pages bucket by bucket; who shares no bucket
@@ -216,13 +218,11 @@ impl<'a> Walk<'a> {
             }
         }
         let compare = |task: &Task| this.compare(task, tile, &probes[task.probes.clone()]);
-        let mut found: Vec<Accepted> = if work < WORTH_THREADS {
+        if work < WORTH_THREADS {
             tasks.iter().flat_map(compare).collect()
         } else {
             tasks.par_iter().flat_map_iter(compare).collect()
-        };
-        found.sort_by_key(|found| (found.page, found.rule, found.other));
-        found
+        }
     }
 
     fn stay(&self, among: Among) -> Option<&Stay> {
