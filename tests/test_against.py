@@ -6,12 +6,14 @@ import json
 import random
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow.parquet as pq
 import pytest
 
 from neardup import Settings
 from neardup.detectors import parse
+from neardup.engines import local
 from neardup.engines.earlier import STATISTICS
 from neardup.errors import InputError, UsageError
 from neardup.job import dedup
@@ -72,6 +74,33 @@ def test_a_third_crawl_is_held_against_both(halves: tuple[Path, Path, list[dict[
             again, detector="minhash", against=[tmp_path / "may", tmp_path / "june"], settings=Settings(keep="longest")
         )
         assert set(result.kept["reason"].to_pylist()) <= {"empty"}
+
+
+def test_it_goes_on_behind_what_was_matched_unless_the_earlier_run_is_another(
+    halves: tuple[Path, Path, list[dict[str, Any]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may, june, _ = halves
+    dedup(may, tmp_path / "may", detector="minhash", keep_fingerprints=True)
+    dedup(june, tmp_path / "june", detector="minhash", keep_fingerprints=True)
+    against = {name: [tmp_path / name] for name in ("may", "june")}
+    whole = {
+        name: dedup(june, detector="minhash", against=folders).pages.to_pylist() for name, folders in against.items()
+    }
+    assert whole["may"] != whole["june"]
+    for then, now in (("may", "may"), ("may", "june")):
+        with monkeypatch.context() as patched:
+            patched.setattr("neardup.job.write_outcome", lambda *_, **__: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                dedup(
+                    june, tmp_path / "out", detector="minhash", against=against[then], overwrite=True,
+                    settings=Settings(commit_every=0),
+                )  # fmt: skip
+        with monkeypatch.context() as patched:
+            match = Mock(wraps=local.match)
+            patched.setattr(local, "match", match)
+            found = dedup(june, tmp_path / "out", detector="minhash", against=against[now], overwrite=True, resume=True)
+        assert found.pages.to_pylist() == whole[now]
+        assert match.call_count == (0 if then == now else 1)
 
 
 def test_what_does_not_fit_is_refused(halves: tuple[Path, Path, list[dict[str, Any]]], tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from neardup.detectors import detectors, parse
 from neardup.detectors.b_bit_minhash import BBitMinHash
 from neardup.detectors.shared import SharesColumns, SharesRatio
 from neardup.engines import Settings, run
-from neardup.engines.fingerprinting import ReadPages, read_pages
+from neardup.engines.collect import PageColumns
 from neardup.errors import NeardupError, UsageError
 from neardup.fingerprints import OfTerms, Statistical, collect_statistics
 from neardup.fingerprints.fuzzy_codes import FuzzyCodes
@@ -118,13 +118,15 @@ def test_parts_on_disk_and_a_resumed_run_give_the_same(
     on_disk = Settings(memory=2, commit_every=0, threads=1)
     calls = iter(range(len(files)))
 
-    def stops(*given: Any) -> ReadPages:
+    load = PageColumns.load
+
+    def stops(*given: Any) -> Any:
         if next(calls) == 3:
             raise KeyboardInterrupt
-        return read_pages(*given)
+        return load(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr("neardup.engines.fingerprinting.read_pages", stops)
+        patch.setattr(PageColumns, "load", stops)
         with pytest.raises(KeyboardInterrupt):
             dedup(files, tmp_path / "out", detector=spec, settings=on_disk)
     assert any(tmp_path.glob(".out.scratch/segment-*.json"))

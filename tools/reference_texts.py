@@ -263,7 +263,7 @@ SETTINGS: Final = {
     ),
     "commit_every": (
         "",
-        "Seconds between two commits to the scratch folder: what a killed run may have to do again.",
+        "Seconds between two commits of what was read; a later stage that took as long is committed when it is done.",
     ),
     "statistics": (
         "--statistics",

@@ -46,6 +46,8 @@ __all__ = [
     "direct_removal",
     "ending_windows",
     "equal_columns",
+    "fingerprint_jsonl",
+    "fingerprint_jsonl_file",
     "fingerprint_pages",
     "group_columns",
     "growth",
@@ -235,6 +237,26 @@ def parse_jsonl(block: bytes, names: Sequence[str]) -> tuple[pa.RecordBatch, lis
 def parse_jsonl_file(
     path: str, start: int, length: int, names: Sequence[str]
 ) -> tuple[pa.RecordBatch, list[tuple[int, str]], int]: ...
+def fingerprint_jsonl(
+    block: bytes,
+    names: Sequence[str],
+    kinds: list[tuple[str, int, int, int, bool]],
+    *,
+    held: bool,
+    hash: str = "fold",
+    site_rule: str = "registrable",
+) -> tuple[pa.RecordBatch, list[tuple[int, str]], tuple[Any, ...]]: ...
+def fingerprint_jsonl_file(
+    path: str,
+    start: int,
+    length: int,
+    names: Sequence[str],
+    kinds: list[tuple[str, int, int, int, bool]],
+    *,
+    held: bool,
+    hash: str = "fold",
+    site_rule: str = "registrable",
+) -> tuple[pa.RecordBatch, list[tuple[int, str]], int, tuple[Any, ...]]: ...
 def minima(tokens: pa.LargeListArray, *, k: int, count: int, rabin: bool = False) -> npt.NDArray[np.uint32]: ...
 def minima_keys(
     tokens: pa.LargeListArray, *, k: int, count: int, rows: int, rabin: bool = False

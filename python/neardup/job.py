@@ -142,7 +142,8 @@ def dedup(
 
 def _import_what_writes() -> None:
     """Imports, while pages are read, what only the end of a run needs. What is wrong with it is told there."""
-    for name in ("pyarrow.parquet", "neardup.report.findings", "neardup.report.run_pages", "neardup.report.run_report"):
+    late = ("pyarrow.compute", "pyarrow.parquet")
+    for name in (*late, "neardup.report.findings", "neardup.report.run_pages", "neardup.report.run_report"):
         with suppress(Exception):
             importlib.import_module(name)
 

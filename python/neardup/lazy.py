@@ -1,4 +1,4 @@
-"""What a package exports, imported when it is first asked for: to import all of it takes longer than a small run."""
+"""What is imported when it is first asked for: to import all at the start takes longer than a small run."""
 
 from __future__ import annotations
 
@@ -24,3 +24,25 @@ def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(importlib.import_module(homes[name]), name)
 
     return attribute
+
+
+class Later:
+    """A module that is imported when something of it is asked for."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(importlib.import_module(self._name), name)
+
+
+def later(module: str) -> Any:
+    """A module that a run needs, but not to begin: pages are read while it is imported.
+
+    >>> math = later("math")
+    >>> math.sqrt(9.0)
+    3.0
+    """
+    return Later(module)

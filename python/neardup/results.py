@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
 from neardup.errors import FormatError, InputError
 from neardup.graph.clusters import CLUSTERS
+from neardup.lazy import later
 from neardup.record import record
 from neardup.sources import Fields, Inputs, open_inputs
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
+
+pc = later("pyarrow.compute")
 
 
 @record(frozen=True, slots=True)

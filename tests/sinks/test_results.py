@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import OutputError
-from neardup.sinks import replacing, write_groups, write_json, write_table
+from neardup.sinks import write_groups, write_json, write_table
 from neardup.sinks.folder import new_folder
+from neardup.writing import replacing
 
 
 def test_same_table_same_bytes(tmp_path: Path) -> None:

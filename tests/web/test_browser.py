@@ -250,20 +250,27 @@ def test_a_list_taller_than_browsers_draw_is_scrolled_to_its_end(watched: Watche
     height = page.locator("#rows li.row").first.bounding_box()["height"]
     assert total * height > 1_500 == page.locator("#rows").bounding_box()["height"]
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    last = page.locator(f'#rows li.row[aria-posinset="{total}"]')
-    last.wait_for()
-    box = last.bounding_box()
-    assert box["y"] + box["height"] == pytest.approx(page.locator("#rows").bounding_box()["y"] + 1_500, abs=1)
+    wait_for_edge(page, total, "bottom")
     # Nothing hangs over the end, or the page would have grown.
     assert page.evaluate("document.documentElement.scrollHeight - innerHeight - scrollY") <= 1
     page.keyboard.press("j")
     seen = int(page.evaluate("document.activeElement.closest('li.row').getAttribute('aria-posinset')"))
     assert 1 < seen <= total, "keys go on from what is in view"
     page.evaluate("scrollTo(0, 0)")
-    first = page.locator('#rows li.row[aria-posinset="1"]')
-    first.wait_for()
-    assert first.bounding_box()["y"] == pytest.approx(page.locator("#rows").bounding_box()["y"], abs=1)
+    wait_for_edge(page, 1, "top")
     watched.check()
+
+
+def wait_for_edge(page: Any, position: int, edge: str) -> None:
+    """Waits until a row ends (or begins) where the list does; rows are put in place a frame after one scrolled."""
+    page.wait_for_function(
+        """([position, edge]) => {
+            const row = document.querySelector(`#rows li.row[aria-posinset="${position}"]`);
+            const off = (one) => one.getBoundingClientRect()[edge];
+            return row && Math.abs(off(row) - off(document.getElementById("rows"))) <= 1;
+        }""",
+        arg=[position, edge],
+    )
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])

@@ -13,18 +13,8 @@ pub struct Masks {
     pub beyond: u64,
 }
 
-/// A way to tell the masks, and to cut a word of ASCII out of 16 bytes.
+/// A way to tell the masks.
 pub(crate) trait Classes {
-    /// The first `length` (up to 16) of the 16 bytes in two little-endian words, zeros behind them.
-    ///
-    /// # Safety
-    /// The machine has the instructions of this way.
-    #[inline(always)]
-    unsafe fn first(low: u64, high: u64, length: usize) -> (u64, u64) {
-        let (keep_low, keep_high) = KEEP[length];
-        (low & keep_low, high & keep_high)
-    }
-
     /// The masks of 64 bytes.
     ///
     /// # Safety
@@ -36,6 +26,12 @@ pub(crate) trait Classes {
     /// # Safety
     /// The machine has the instructions of this way.
     unsafe fn either(block: &[u8; 64], one: u8, other: u8) -> u64;
+
+    /// Which of 64 bytes lie between two, these included.
+    ///
+    /// # Safety
+    /// The machine has the instructions of this way.
+    unsafe fn within(block: &[u8; 64], first: u8, last: u8) -> u64;
 
     /// The masks of the 64 bytes from `at` on; behind the end there is nothing.
     ///
@@ -77,10 +73,23 @@ impl Classes for Portable {
         #[cfg(not(target_arch = "x86_64"))]
         return portable_either(block, one, other);
     }
+
+    #[inline(always)]
+    unsafe fn within(block: &[u8; 64], first: u8, last: u8) -> u64 {
+        let mark = |marks, (at, byte): (usize, &u8)| marks | u64::from((first..=last).contains(byte)) << at;
+        block.iter().enumerate().fold(0, mark)
+    }
+}
+
+/// The first `length` (up to 16) of the 16 bytes in two little-endian words, zeros behind them.
+#[inline(always)]
+pub(crate) fn first(low: u64, high: u64, length: usize) -> (u64, u64) {
+    let (keep_low, keep_high) = KEEP[length];
+    (low & keep_low, high & keep_high)
 }
 
 /// For each length up to 16, which bytes of two words belong to it.
-const KEEP: [(u64, u64); 17] = {
+pub(crate) const KEEP: [(u64, u64); 17] = {
     let mut keep = [(0u64, 0u64); 17];
     let mut length = 1;
     while length <= 16 {
@@ -108,12 +117,6 @@ mod x86 {
 
     impl Classes for Avx2 {
         #[inline(always)]
-        unsafe fn first(low: u64, high: u64, length: usize) -> (u64, u64) {
-            // SAFETY: as the caller says.
-            unsafe { first(low, high, length) }
-        }
-
-        #[inline(always)]
         unsafe fn of(block: &[u8; 64]) -> Masks {
             // SAFETY: as the caller says.
             unsafe { avx2(block) }
@@ -124,15 +127,15 @@ mod x86 {
             // SAFETY: as the caller says.
             unsafe { either_avx2(block, one, other) }
         }
+
+        #[inline(always)]
+        unsafe fn within(block: &[u8; 64], first: u8, last: u8) -> u64 {
+            // SAFETY: as the caller says.
+            unsafe { within_avx2(block, first, last) }
+        }
     }
 
     impl Classes for Avx512 {
-        #[inline(always)]
-        unsafe fn first(low: u64, high: u64, length: usize) -> (u64, u64) {
-            // SAFETY: as the caller says.
-            unsafe { first(low, high, length) }
-        }
-
         #[inline(always)]
         unsafe fn of(block: &[u8; 64]) -> Masks {
             // SAFETY: as the caller says.
@@ -143,6 +146,12 @@ mod x86 {
         unsafe fn either(block: &[u8; 64], one: u8, other: u8) -> u64 {
             // SAFETY: as the caller says.
             unsafe { either_avx512(block, one, other) }
+        }
+
+        #[inline(always)]
+        unsafe fn within(block: &[u8; 64], first: u8, last: u8) -> u64 {
+            // SAFETY: as the caller says.
+            unsafe { within_avx512(block, first, last) }
         }
     }
 
@@ -204,20 +213,36 @@ mod x86 {
     }
 
     #[inline]
+    #[target_feature(enable = "avx2")]
+    fn within_avx2(block: &[u8; 64], first: u8, last: u8) -> u64 {
+        let mut found = 0;
+        for half in 0..2 {
+            // SAFETY: 32 bytes from `32 * half` lie inside the block.
+            let bytes = unsafe { _mm256_loadu_si256(block.as_ptr().add(32 * half).cast()) };
+            let above = _mm256_sub_epi8(bytes, _mm256_set1_epi8(first as i8));
+            let inside =
+                _mm256_cmpeq_epi8(_mm256_min_epu8(above, _mm256_set1_epi8((last - first) as i8)), above);
+            found |= u64::from(_mm256_movemask_epi8(inside) as u32) << (32 * half);
+        }
+        found
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn within_avx512(block: &[u8; 64], first: u8, last: u8) -> u64 {
+        // SAFETY: the block has 64 bytes.
+        let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+        let above = _mm512_sub_epi8(bytes, _mm512_set1_epi8(first as i8));
+        _mm512_cmple_epu8_mask(above, _mm512_set1_epi8((last - first) as i8))
+    }
+
+    #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn either_avx512(block: &[u8; 64], one: u8, other: u8) -> u64 {
         // SAFETY: the block has 64 bytes.
         let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
         let equal = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
         equal(one) | equal(other)
-    }
-
-    #[inline]
-    #[target_feature(enable = "bmi2")]
-    fn first(low: u64, high: u64, length: usize) -> (u64, u64) {
-        let bits = 8 * length as u32;
-        // From 64 on all bits stay.
-        (_bzhi_u64(low, bits), _bzhi_u64(high, bits.saturating_sub(64)))
     }
 
     /// The mask as it is, and nothing that the compiler knows of it: where it sees the comparison that a mask comes from,
@@ -333,20 +358,14 @@ mod tests {
     /// To be asked only for what this machine can do.
     fn agrees<C: Classes>(block: &[u8; 64]) {
         let marks = portable_either(block, block[7], b'"');
-        let (low, high) = (
-            u64::from_le_bytes(block[..8].try_into().unwrap()),
-            u64::from_le_bytes(block[8..16].try_into().unwrap()),
-        );
         // SAFETY: the caller asks only for what this machine can do.
         unsafe {
             assert_eq!(C::of(block), naive(block), "{block:?}");
             assert_eq!(C::either(block, block[7], b'"'), marks, "{block:?}");
-            for length in 1..=16 {
-                let mut cut = [0u8; 16];
-                cut[..length].copy_from_slice(&block[..length]);
-                let (first, second) = C::first(low, high, length);
-                assert_eq!([first.to_le_bytes(), second.to_le_bytes()].concat(), cut);
-            }
+            let (first, last) = (block[7].min(block[8]), block[7].max(block[8]));
+            let inside =
+                |marks, (at, byte): (usize, &u8)| marks | u64::from((first..=last).contains(byte)) << at;
+            assert_eq!(C::within(block, first, last), block.iter().enumerate().fold(0, inside), "{block:?}");
         }
     }
 
@@ -365,6 +384,16 @@ mod tests {
         #[test]
         fn any_bytes(block: [u8; 64]) {
             all_ways_agree(&block);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_cut_behind_their_length(words: [u64; 2], length in 1usize..=16) {
+            let mut cut = [0u8; 16];
+            cut[..length].copy_from_slice(&words.map(u64::to_le_bytes).concat()[..length]);
+            let (low, high) = first(words[0], words[1], length);
+            prop_assert_eq!([low.to_le_bytes(), high.to_le_bytes()].concat(), cut);
         }
     }
 

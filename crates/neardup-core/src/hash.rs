@@ -8,6 +8,8 @@
 
 use rayon::prelude::*;
 
+use crate::ascii::{KEEP, first};
+use crate::cpu::{dispatch, variants};
 use crate::format::{SEED_IDENTITY, SEED_TERM, splitmix};
 use crate::rabin;
 
@@ -52,25 +54,105 @@ pub const fn mix(mut x: u64) -> u64 {
 
 /// The default token of a term.
 pub fn fold_term(term: &[u8]) -> u64 {
+    fold_with(term, 0)
+}
+
+/// The default token of a term with some bits set in every eight bytes of it.
+#[inline(always)]
+pub(crate) fn fold_with(term: &[u8], bits: u64) -> u64 {
     let mut state = start(term.len());
     let mut rest = term;
     while rest.len() > 16 {
-        state = block(state, word(rest), word(&rest[8..]));
+        state = block(state, word(rest) | bits, word(&rest[8..]) | bits);
         rest = &rest[16..];
     }
     let mut last = [0u8; 16];
     last[..rest.len()].copy_from_slice(rest);
-    finish(block(state, word(&last), word(&last[8..])))
+    let (low, high) = (word(&last), word(&last[8..]));
+    // Behind the end all stays zero.
+    let (low, high) = if bits == 0 { (low, high) } else { first(low | bits, high | bits, rest.len()) };
+    finish(block(state, low, high))
 }
 
 /// The token of a term of at most 16 bytes that already stands in two words, zeros behind its end.
 #[inline(always)]
 pub(crate) fn fold_short(low: u64, high: u64, length: usize) -> u64 {
-    finish(block(start(length), low, high))
+    SHORT[length].token(low, high)
+}
+
+/// What a term of a certain length, which stands at the front of two words, is made a token with.
+#[derive(Clone, Copy)]
+struct Short {
+    /// Which bytes belong to it.
+    keep: (u64, u64),
+    /// What its words are added to: looked up sooner than reckoned.
+    begun: (u64, u64),
+}
+
+impl Short {
+    /// The token of its two words, zeros behind its end.
+    #[inline(always)]
+    fn token(self, low: u64, high: u64) -> u64 {
+        finish(fold(low ^ self.begun.0, high.wrapping_add(HIGH) ^ self.begun.1))
+    }
+}
+
+/// By length; there are no terms of the lengths behind 16.
+const SHORT: [Short; 32] = {
+    let mut short = [Short { keep: (0, 0), begun: (0, 0) }; 32];
+    let mut length = 0;
+    while length < KEEP.len() {
+        let state = start(length);
+        short[length] = Short { keep: KEEP[length], begun: (state ^ LOW, state.rotate_left(32)) };
+        length += 1;
+    }
+    short
+};
+
+/// Terms that are looked at without asking each time whether there is another one.
+const TOGETHER: usize = 4;
+
+/// So many tokens more than there are terms may be written by [`fold_runs`].
+pub(crate) const BEHIND: usize = TOGETHER - 1;
+
+/// The tokens of the terms of a block of 64 bytes that begin and end where bits are set, lower-cased by `case`, written to
+/// `out`; how many they are. Each has 1 to 16 bytes.
+///
+/// # Safety
+/// From `block` on 80 bytes can be read; `out` has room for a token a term and [`BEHIND`] more.
+#[inline(always)]
+pub(crate) unsafe fn fold_runs(
+    block: *const u8,
+    mut starts: u64,
+    mut ends: u64,
+    case: u64,
+    out: *mut u64,
+) -> usize {
+    let count = ends.count_ones() as usize;
+    let mut done = 0;
+    while done < count {
+        for at in 0..TOGETHER {
+            // Behind the last one: 64 both, or the start of a term that ends behind the block.
+            let (start, end) = (starts.trailing_zeros() as usize, ends.trailing_zeros() as usize);
+            starts &= starts.wrapping_sub(1);
+            ends &= ends.wrapping_sub(1);
+            let short = SHORT[(end - start) % SHORT.len()];
+            // SAFETY: it starts in the block, or right behind it; as many are written as the caller says.
+            unsafe {
+                let words = block.add(start).cast::<u64>();
+                let (low, high) =
+                    (u64::from_le(words.read_unaligned()), u64::from_le(words.add(1).read_unaligned()));
+                let (low, high) = ((low | case) & short.keep.0, (high | case) & short.keep.1);
+                out.add(done + at).write(short.token(low, high));
+            }
+        }
+        done += TOGETHER;
+    }
+    count
 }
 
 #[inline(always)]
-fn start(length: usize) -> u64 {
+const fn start(length: usize) -> u64 {
     START ^ (length as u64).wrapping_mul(LENGTH)
 }
 
@@ -140,9 +222,7 @@ pub fn identities(sequences: &[&[u64]]) -> Vec<u128> {
         }
         let tokens = lanes.each_ref().map(|(_, rest, _)| &rest[..steps]);
         let mut chains = lanes.each_ref().map(|(_, _, chains)| *chains);
-        for at in 0..steps {
-            chains.iter_mut().zip(tokens).for_each(|(chains, tokens)| chains.add(tokens[at]));
-        }
+        dispatch!(add_abreast(&mut chains, &tokens));
         for ((_, rest, lane), chains) in lanes.iter_mut().zip(chains) {
             (*rest, *lane) = (&rest[steps..], chains);
         }
@@ -156,6 +236,22 @@ pub fn identities(sequences: &[&[u64]]) -> Vec<u128> {
     }
     found
 }
+
+/// Adds tokens, of each sequence equally many.
+#[inline(always)]
+fn add_abreast(chains: &mut [Chains; ABREAST], tokens: &[&[u64]; ABREAST]) {
+    let mut held = *chains;
+    let steps = tokens[0].len();
+    let tokens = tokens.map(|tokens| &tokens[..steps]);
+    for at in 0..steps {
+        for lane in 0..ABREAST {
+            held[lane].add(tokens[lane][at]);
+        }
+    }
+    *chains = held;
+}
+
+variants!(fn add_abreast(chains: &mut [Chains; ABREAST], tokens: &[&[u64]; ABREAST]) -> ());
 
 #[derive(Clone, Copy)]
 struct Chains {

@@ -10,6 +10,7 @@ use memchr::memchr;
 use simdutf8::basic::from_utf8;
 
 use crate::json_cursor::Cursor;
+use crate::page::Text;
 
 /// The names of the fields that are taken up; `a.b` is the field `b` of the object `a`, or one that is called so.
 #[derive(Clone, Debug)]
@@ -37,6 +38,22 @@ impl Strings {
         if let (None, Some(present)) = (value, self.present.last_mut()) {
             *present = false;
         }
+    }
+
+    /// The last one, if it is not null; there is one.
+    fn last(&self) -> Option<&str> {
+        let from = self.offsets[self.offsets.len() - 2] as usize;
+        debug_assert!(from_utf8(&self.bytes).is_ok());
+        // SAFETY: all come of lines that are valid UTF-8. What stands between two escapes is cut out of a line before and
+        // behind a byte of ASCII, and what an escape stands for is a whole character.
+        self.present.last()?.then(|| unsafe { str::from_utf8_unchecked(&self.bytes[from..]) })
+    }
+
+    /// Lets go of all strings; the buffers stay.
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.offsets.clear();
+        self.present.clear();
     }
 
     /// What was appended to `bytes` since the last string is the next one.
@@ -69,6 +86,17 @@ pub struct Lines {
     pub bad: Vec<(usize, String)>,
 }
 
+impl Lines {
+    /// The page of the last line that gave one; there is one, and its content is held.
+    fn last(&self) -> Text<'_> {
+        Text {
+            text: self.content.last().expect("a page"),
+            html: *self.html.last().expect("a page"),
+            url: self.url.last(),
+        }
+    }
+}
+
 /// Reads a block of whole lines.
 pub fn parse(block: &[u8], fields: &Fields<'_>) -> Lines {
     let mut parser = Parser::new(fields, block.len());
@@ -87,7 +115,7 @@ pub struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// For so many bytes in all.
+    /// For so many bytes of content in all.
     pub fn new(fields: &'a Fields<'a>, bytes: usize) -> Self {
         let mut lines = Lines::default();
         lines.content.bytes.reserve(bytes);
@@ -96,19 +124,35 @@ impl<'a> Parser<'a> {
 
     /// Reads the next block; only the last line of the last one may be without an end.
     pub fn block(&mut self, block: &[u8]) {
+        self.each_line(block, |_| {});
+    }
+
+    /// The same, but contents are not held: `show` has each page while it is in the nearest cache.
+    pub fn block_shown(&mut self, block: &[u8], mut show: impl FnMut(Text<'_>)) {
+        self.each_line(block, |lines| {
+            show(lines.last());
+            lines.content.clear();
+        });
+    }
+
+    /// `taken` is called after every line that gave a page.
+    fn each_line(&mut self, block: &[u8], mut taken: impl FnMut(&mut Lines)) {
         let mut start = 0;
         while start < block.len() {
             let end = memchr(b'\n', &block[start..]).map_or(block.len(), |length| start + length);
-            self.line(&block[start..end], self.at + start);
+            if self.line(&block[start..end], self.at + start) {
+                taken(&mut self.lines);
+            }
             self.ends += usize::from(end < block.len());
             start = end + 1;
         }
         self.at += block.len();
     }
 
-    fn line(&mut self, line: &[u8], start: usize) {
+    /// Whether the line gave a page.
+    fn line(&mut self, line: &[u8], start: usize) -> bool {
         if line.iter().all(u8::is_ascii_whitespace) {
-            return;
+            return false;
         }
         let lines = &mut self.lines;
         let content_start = lines.content.bytes.len();
@@ -127,10 +171,12 @@ impl<'a> Parser<'a> {
                 lines.line.push(self.ends as i64);
                 lines.start.push(start as i64);
                 lines.length.push(line.len() as i64);
+                true
             }
             Err(reason) => {
                 lines.content.bytes.truncate(content_start);
                 lines.bad.push((self.ends, reason));
+                false
             }
         }
     }
@@ -398,7 +444,35 @@ mod tests {
         assert_eq!(lines.bad.len() + lines.line.len(), 1);
     }
 
+    /// A line with a page, a broken one, or none; escapes and characters beyond ASCII at any place.
+    fn line() -> impl Strategy<Value = String> {
+        let text = r#"([a-zé€😀 ]|\\\\n|\\\\u00e9|\\\\ud83d|\\\\ude00|\\\\\\\\|\\\\x){0,90}"#;
+        prop_oneof![
+            4 => text.prop_map(|text| format!("{{\"text\": \"{text}\", \"url\": \"http://é/{}\"}}", text.len())),
+            1 => text.prop_map(|text| format!("{{\"html\": \"{text}\"}}")),
+            1 => "[a-z ]{0,3}",
+        ]
+    }
+
     proptest! {
+        #[test]
+        fn pages_are_shown_as_they_would_be_held(lines in proptest::collection::vec(line(), 0..12)) {
+            let block = lines.join("\n");
+            let held = parse(block.as_bytes(), &FIELDS);
+            let mut parser = Parser::new(&FIELDS, 0);
+            let mut shown = Vec::new();
+            parser.block_shown(block.as_bytes(), |page| {
+                assert!(str::from_utf8(page.text.as_bytes()).is_ok());
+                shown.push((page.text.to_owned(), page.html, page.url.map(str::to_owned)));
+            });
+            let string = |column: &Strings, at| column.get(at).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
+            let expected: Vec<_> = (0..held.html.len())
+                .map(|at| (string(&held.content, at).unwrap(), held.html[at], string(&held.url, at)))
+                .collect();
+            prop_assert_eq!(shown, expected);
+            prop_assert_eq!(parser.finish().0, Lines { content: Strings::default(), ..held });
+        }
+
         #[test]
         fn agrees_with_serde(text: String, url: Option<String>, number: i64, other: String) {
             let line = serde_json::json!({"text": text, "url": url, "id": number, "other": [other, {"text": 1}]});

@@ -32,13 +32,30 @@ pub enum Made {
 enum Step {
     Keys { shingling: Shingling, rows: usize, functions: Functions, minima: Vec<u32>, keys: Vec<u64> },
     Bits { shingling: Shingling, projection: Projection, sketches: Vec<u64> },
-    Set { shingling: Shingling, sets: (Vec<i64>, Vec<u64>), parities: (Vec<i64>, Vec<u64>) },
+}
+
+/// The sets of the pages so far, and their parities.
+#[derive(Debug)]
+struct Sets {
+    shingling: Shingling,
+    sets: (Vec<i64>, Vec<u64>),
+    parities: (Vec<i64>, Vec<u64>),
+}
+
+impl Sets {
+    /// The set of the page that came last.
+    fn last(&self) -> &[u64] {
+        let (offsets, values) = &self.sets;
+        &values[offsets[offsets.len() - 2] as usize..]
+    }
 }
 
 /// Takes pages and makes all their fingerprints.
 #[derive(Debug)]
 pub struct Maker {
-    steps: Vec<Step>,
+    kinds: Vec<Kind>,
+    sets: Vec<Sets>,
+    others: Vec<Step>,
     shingles: Shingles,
     ordered: Ordered,
 }
@@ -63,34 +80,50 @@ impl Shingles {
 impl Maker {
     /// For about so many tokens in all.
     pub fn new(kinds: &[Kind], tokens: usize) -> Self {
-        let step = |&kind: &Kind| match kind {
-            Kind::Keys { shingling, count, rows } => Step::Keys {
-                shingling,
-                rows,
-                functions: Functions::new(count),
-                minima: vec![u32::MAX; count],
-                keys: Vec::new(),
-            },
-            Kind::Bits { shingling, bits } => {
-                Step::Bits { shingling, projection: Projection::new(bits), sketches: Vec::new() }
+        let (mut sets, mut others) = (Vec::new(), Vec::new());
+        for &kind in kinds {
+            match kind {
+                Kind::Keys { shingling, count, rows } => others.push(Step::Keys {
+                    shingling,
+                    rows,
+                    functions: Functions::new(count),
+                    minima: vec![u32::MAX; count],
+                    keys: Vec::new(),
+                }),
+                Kind::Bits { shingling, bits } => others.push(Step::Bits {
+                    shingling,
+                    projection: Projection::new(bits),
+                    sketches: Vec::new(),
+                }),
+                Kind::Set { shingling } => sets.push(Sets {
+                    shingling,
+                    sets: (vec![0], Vec::with_capacity(tokens)),
+                    parities: (vec![0], Vec::new()),
+                }),
             }
-            Kind::Set { shingling } => Step::Set {
-                shingling,
-                sets: (vec![0], Vec::with_capacity(tokens)),
-                parities: (vec![0], Vec::new()),
-            },
-        };
-        let steps = kinds.iter().map(step).collect();
-        Maker { steps, shingles: Shingles::default(), ordered: Ordered::default() }
+        }
+        let (shingles, ordered) = (Shingles::default(), Ordered::default());
+        Maker { kinds: kinds.to_vec(), sets, others, shingles, ordered }
     }
 
     /// Makes the fingerprints of the next page.
     pub fn page(&mut self, tokens: &[u64]) {
         self.shingles.made = None;
-        for step in &mut self.steps {
+        for Sets { shingling, sets: (offsets, values), parities } in &mut self.sets {
+            let from = values.len();
+            self.ordered.append(self.shingles.of(*shingling, tokens), values);
+            offsets.push(values.len() as i64);
+            parity::append(&values[from..], &mut parities.1);
+            parities.0.push(parities.1.len() as i64);
+        }
+        for step in &mut self.others {
             match step {
                 Step::Keys { shingling, rows, functions, minima, keys } => {
-                    let shingles = self.shingles.of(*shingling, tokens);
+                    // What repeats changes no minimum: where there is a set, it is the shorter list.
+                    let shingles = match self.sets.iter().find(|sets| sets.shingling == *shingling) {
+                        Some(sets) => sets.last(),
+                        None => self.shingles.of(*shingling, tokens),
+                    };
                     if shingles.is_empty() {
                         minima.fill(u32::MAX);
                     } else {
@@ -106,27 +139,25 @@ impl Maker {
                     let of = if shingling.k == 1 { tokens } else { self.shingles.of(*shingling, tokens) };
                     projection.bits(of, &mut sketches[from..]);
                 }
-                Step::Set { shingling, sets: (offsets, values), parities } => {
-                    let from = values.len();
-                    self.ordered.append(self.shingles.of(*shingling, tokens), values);
-                    offsets.push(values.len() as i64);
-                    parity::append(&values[from..], &mut parities.1);
-                    parities.0.push(parities.1.len() as i64);
-                }
             }
         }
     }
 
     /// What was made, a column for each kind.
     pub fn made(self) -> Vec<Made> {
-        let made = |step| match step {
+        let mut sets =
+            self.sets.into_iter().map(|made| Made::Sets { sets: made.sets, parities: made.parities });
+        let mut others = self.others.into_iter().map(|step| match step {
             Step::Keys { rows, minima, keys, .. } => Made::Rows { width: minima.len() / rows, values: keys },
             Step::Bits { projection, sketches, .. } => {
                 Made::Rows { width: projection.width(), values: sketches }
             }
-            Step::Set { sets, parities, .. } => Made::Sets { sets, parities },
+        });
+        let next = |kind: &Kind| match kind {
+            Kind::Set { .. } => sets.next(),
+            _ => others.next(),
         };
-        self.steps.into_iter().map(made).collect()
+        self.kinds.iter().filter_map(next).collect()
     }
 }
 

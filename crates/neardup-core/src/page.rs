@@ -1,18 +1,21 @@
 //! A page's bytes to its tokens, title and site: decoding, markup, terms and hashing in one place.
 
+use encoding_rs::UTF_8;
 use url::Url;
 
 use crate::address::address;
 use crate::content::stream::Found;
 use crate::content::{Ideas, Placed, Streamer};
 use crate::decode::decode;
-use crate::hash::{TermHash, fold_short};
+use crate::hash::{BEHIND, TermHash, fold_runs, fold_short, fold_with};
 use crate::html::blocks::{Segment, place, structure};
 use crate::html::visible::{Visible, extract};
 use crate::image::{ImageBase, lasting_name};
 use crate::noise::{Kind, NotedTokens};
 use crate::site::{SiteRule, site};
-use crate::terms::{Splitter, Terms};
+use crate::terms::{CASE, Splitter, Terms};
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// How pages are read. All of it is part of what makes two runs comparable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,6 +31,14 @@ pub struct Page<'a> {
     pub html: bool,
     /// The charset the transport names.
     pub charset: Option<&'a str>,
+    pub url: Option<&'a str>,
+}
+
+/// A page that is text already: what a file of text says of it, where nothing has to be decoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a> {
+    pub text: &'a str,
+    pub html: bool,
     pub url: Option<&'a str>,
 }
 
@@ -55,19 +66,29 @@ impl Reader {
     /// Sends the page's terms to `sink`, in order.
     pub fn read(&mut self, page: Page<'_>, reading: Reading, sink: &mut impl Terms) -> Facts {
         let decoded = decode(page.content, page.charset, page.html);
+        let text = Text { text: &decoded.text, html: page.html, url: page.url };
+        Facts {
+            encoding: decoded.encoding,
+            replaced: decoded.replaced,
+            ..self.read_text(text, reading, sink)
+        }
+    }
+
+    /// The same of a page that was decoded.
+    fn read_text(&mut self, page: Text<'_>, reading: Reading, sink: &mut impl Terms) -> Facts {
         let url = page.url.and_then(|url| Url::parse(url.trim()).ok());
         let mut facts = Facts {
             title: None,
             site: url.as_ref().and_then(|url| site(url, reading.site)),
-            encoding: decoded.encoding,
-            replaced: decoded.replaced,
+            encoding: UTF_8.name(),
+            replaced: false,
         };
         if page.html {
-            extract(&decoded.text, &mut self.visible);
+            extract(page.text, &mut self.visible);
             self.html_terms(url.as_ref(), sink);
             facts.title = self.visible.title().map(str::to_owned);
         } else {
-            self.splitter.split(&decoded.text, sink);
+            self.splitter.split(page.text, sink);
         }
         facts
     }
@@ -87,6 +108,15 @@ impl Reader {
         match reading.hash {
             TermHash::Fold => self.read(page, reading, &mut FoldTokens(tokens)),
             TermHash::Rabin => self.read(page, reading, &mut RabinTokens(tokens)),
+        }
+    }
+
+    /// The same of a page that is text already: as if its bytes had come with the word that they are UTF-8.
+    pub fn text_tokens(&mut self, page: Text<'_>, reading: Reading, tokens: &mut Vec<u64>) -> Facts {
+        let page = Text { text: page.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(page.text), ..page };
+        match reading.hash {
+            TermHash::Fold => self.read_text(page, reading, &mut FoldTokens(tokens)),
+            TermHash::Rabin => self.read_text(page, reading, &mut RabinTokens(tokens)),
         }
     }
 
@@ -225,7 +255,26 @@ impl Terms for FoldTokens<'_> {
     fn short_term(&mut self, low: u64, high: u64, length: usize) {
         self.0.push(fold_short(low, high, length));
     }
+
+    #[inline(always)]
+    fn long_term(&mut self, run: &[u8], _: &mut String) {
+        self.0.push(fold_with(run, CASE));
+    }
+
+    #[inline(always)]
+    unsafe fn short_terms(&mut self, block: *const u8, starts: u64, ends: u64) {
+        self.0.reserve(MOST_TERMS);
+        // SAFETY: there is room for them, and the caller says what can be read.
+        unsafe {
+            let behind = self.0.as_mut_ptr().add(self.0.len());
+            let count = fold_runs(block, starts, ends, CASE, behind);
+            self.0.set_len(self.0.len() + count);
+        }
+    }
 }
+
+/// Tokens that a block of 64 bytes has room for, and those that are written too much.
+const MOST_TERMS: usize = 32 + BEHIND;
 
 struct RabinTokens<'a>(&'a mut Vec<u64>);
 
@@ -269,6 +318,22 @@ mod tests {
             Reader::default().tokens(page, reading, &mut tokens);
             let expected: Vec<u64> = terms.iter().map(|term: &String| hash.token(term.as_bytes())).collect();
             assert_eq!(tokens, expected);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn text_is_read_as_its_bytes_are(
+            text in "(\u{feff}|<(p|b|title|img src=x.png|a href=y)>|[a-zA-Zé日本 .&;]){0,40}", html: bool, url: bool, rabin: bool,
+        ) {
+            let hash = if rabin { TermHash::Rabin } else { TermHash::Fold };
+            let reading = Reading { hash, ..Reading::default() };
+            let url = url.then_some("http://www.a.example/x");
+            let page = Page { content: text.as_bytes(), html, charset: Some("utf-8"), url };
+            let (mut of_bytes, mut of_text) = (Vec::new(), Vec::new());
+            let told = Reader::default().tokens(page, reading, &mut of_bytes);
+            let also = Reader::default().text_tokens(Text { text: &text, html, url }, reading, &mut of_text);
+            proptest::prop_assert_eq!((told, of_bytes), (also, of_text));
         }
     }
 

@@ -1,7 +1,8 @@
 //! Shingles: fingerprints of every k consecutive tokens of a page (Broder et al. 1997; Henzinger 2006 §2).
 //!
-//! A window of k tokens is a polynomial hash of them (mod 2⁶⁴, odd base), then mixed: a short one is summed up anew at
-//! every place, many places at a time in vector registers, a long one is moved on by two multiplications a token. Tokens are 64-bit hashes already, so two different windows collide with probability about 2⁻⁶⁴.
+//! A window of k tokens is a polynomial hash of them (mod 2⁶⁴, odd base), then mixed: short ones are put together of
+//! shorter ones, many places at a time in vector registers, a long one is moved on by two multiplications a token. Tokens
+//! are 64-bit hashes already, so two different windows collide with probability about 2⁻⁶⁴.
 //! The window does not wrap around; a page of fewer than k tokens is one shingle, all of it. Cost: O(tokens).
 //! Rabin's fingerprint of the window, the paper's choice, is [`rabin_shingles`]: the same sets up to collisions.
 
@@ -20,8 +21,9 @@ pub fn shingles(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
     let k = k.min(tokens.len());
     if k <= SHORT {
         let from = out.len();
-        out.resize(from + tokens.len() - k + 1, 0);
-        return dispatch!(sums(tokens, k, &mut out[from..]));
+        out.resize(from + tokens.len(), 0);
+        dispatch!(sums(tokens, k, &mut out[from..]));
+        return out.truncate(from + tokens.len() - k + 1);
     }
     let leaving = (0..k).fold(1u64, |power, _| power.wrapping_mul(BASE));
     let first = tokens[..k].iter().fold(0u64, |sum, &token| sum.wrapping_mul(BASE).wrapping_add(token));
@@ -34,38 +36,51 @@ pub fn shingles(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
     }));
 }
 
-/// Windows up to this length are summed up anew at every place.
+/// Windows up to this length are put together of shorter ones.
 const SHORT: usize = 10;
 
+/// The windows of every length come of shorter ones: those of 2m tokens are sums of m, moved on and added to the sums m
+/// places behind; one token more is moved on and added likewise. So the digits of k say what is done, to all places in
+/// turn, while the page is in the nearest cache: for k = 8 three multiplications a place instead of seven.
+///
+/// `out` is as long as `tokens`; the last k − 1 places of it mean nothing behind this.
 #[inline(always)]
 fn sums(tokens: &[u64], k: usize, out: &mut [u64]) {
-    const LANES: usize = 32;
-    let mut powers = [1u64; SHORT];
-    for at in 1..k {
-        powers[at] = powers[at - 1].wrapping_mul(BASE);
-    }
-    let at_once = out.len() / LANES * LANES;
-    let (blocks, rest) = out.split_at_mut(at_once);
-    for (block, out) in blocks.chunks_exact_mut(LANES).enumerate() {
-        let mut sums = [0u64; LANES];
-        for place in 0..k {
-            let tokens: &[u64; LANES] =
-                tokens[block * LANES + place..][..LANES].try_into().expect("a token for each lane");
-            for lane in 0..LANES {
-                sums[lane] = sums[lane].wrapping_add(tokens[lane].wrapping_mul(powers[k - 1 - place]));
-            }
-        }
-        for lane in 0..LANES {
-            out[lane] = spread(sums[lane]);
+    out.copy_from_slice(tokens);
+    let (mut length, mut power) = (1, BASE);
+    for digit in (0..k.ilog2()).rev() {
+        double(out, length, power);
+        (length, power) = (2 * length, power.wrapping_mul(power));
+        if k >> digit & 1 == 1 {
+            out.iter_mut().zip(&tokens[length..]).for_each(|(sum, &next)| {
+                *sum = sum.wrapping_mul(BASE).wrapping_add(next);
+            });
+            (length, power) = (length + 1, power.wrapping_mul(BASE));
         }
     }
-    for (at, out) in rest.iter_mut().enumerate() {
-        let window = &tokens[at_once + at..][..k];
-        *out = spread(window.iter().fold(0u64, |sum, &token| sum.wrapping_mul(BASE).wrapping_add(token)));
-    }
+    out.iter_mut().for_each(|sum| *sum = spread(*sum));
 }
 
 variants!(fn sums(tokens: &[u64], k: usize, out: &mut [u64]) -> ());
+
+/// Sums of windows of `length` tokens become those of twice as many; `power` is what a sum is multiplied by to be moved on
+/// by so many.
+#[inline(always)]
+fn double(sums: &mut [u64], length: usize, power: u64) {
+    const LANES: usize = 32;
+    let places = sums.len() - length;
+    let whole = places / LANES * LANES;
+    for at in (0..whole).step_by(LANES) {
+        let behind: [u64; LANES] = sums[at + length..][..LANES].try_into().expect("a sum for each lane");
+        let here = &mut sums[at..at + LANES];
+        for lane in 0..LANES {
+            here[lane] = here[lane].wrapping_mul(power).wrapping_add(behind[lane]);
+        }
+    }
+    for at in whole..places {
+        sums[at] = sums[at].wrapping_mul(power).wrapping_add(sums[at + length]);
+    }
+}
 
 /// The shingle of one token.
 #[inline(always)]
@@ -110,9 +125,10 @@ mod tests {
             #[cfg(target_arch = "x86_64")]
             if (1..=SHORT.min(tokens.len())).contains(&k) {
                 let plain = |sums: unsafe fn(&[u64], usize, &mut [u64])| {
-                    let mut out = vec![0; tokens.len() - k + 1];
+                    let mut out = vec![0; tokens.len()];
                     // SAFETY: only what this machine can do is passed in.
                     unsafe { sums(&tokens, k, &mut out) };
+                    out.truncate(tokens.len() - k + 1);
                     out
                 };
                 let level = crate::cpu::level();

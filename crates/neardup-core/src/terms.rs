@@ -12,11 +12,11 @@ use unicode_normalization::UnicodeNormalization;
 
 #[cfg(target_arch = "x86_64")]
 use crate::ascii::{Avx2, Avx512};
-use crate::ascii::{Classes, Masks, Portable};
+use crate::ascii::{Classes, Masks, Portable, first};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{self, Level};
 use crate::unicode::{Class, Kind, push_lower};
-use crate::urls::{Schemes, is_www, may_be_www};
+use crate::urls::{Schemes, may_be_www};
 
 /// Takes the terms of a text, in order.
 pub trait Terms {
@@ -31,6 +31,47 @@ pub trait Terms {
         bytes[8..].copy_from_slice(&high.to_le_bytes());
         // Only ASCII letters and digits reach this place.
         self.term(std::str::from_utf8(&bytes[..length]).unwrap_or_default());
+    }
+
+    /// A term of more than 16 ASCII letters and digits, not lower-cased yet.
+    #[inline(always)]
+    fn long_term(&mut self, run: &[u8], buffer: &mut String) {
+        let mut lower = std::mem::take(buffer).into_bytes();
+        lower.clear();
+        lower.extend(run.iter().map(|&byte| byte | CASE as u8));
+        *buffer = String::from_utf8(lower).expect("letters and digits of ASCII");
+        self.term(buffer);
+    }
+
+    /// The terms of a block of 64 bytes: runs of 1 to 16 ASCII letters and digits that begin and end where bits are set.
+    /// The start of one more, which ends behind the block, may be among them.
+    ///
+    /// # Safety
+    /// From `block` on 64 + `SHORT` bytes can be read.
+    #[inline(always)]
+    unsafe fn short_terms(&mut self, block: *const u8, mut starts: u64, mut ends: u64) {
+        while ends != 0 {
+            let (start, end) = (starts.trailing_zeros() as usize, ends.trailing_zeros() as usize);
+            // SAFETY: as the caller says.
+            let (low, high) = unsafe { first_words(block.add(start), end - start) };
+            self.short_term(low, high, end - start);
+            starts &= starts - 1;
+            ends &= ends - 1;
+        }
+    }
+}
+
+/// The two words of a run of up to `SHORT` letters and digits, lower-cased.
+///
+/// # Safety
+/// From `run` on `SHORT` bytes can be read.
+#[inline(always)]
+unsafe fn first_words(run: *const u8, length: usize) -> (u64, u64) {
+    let words = run.cast::<u64>();
+    // SAFETY: as the caller says.
+    unsafe {
+        let (low, high) = (words.read_unaligned(), words.add(1).read_unaligned());
+        first(u64::from_le(low) | CASE, u64::from_le(high) | CASE, length)
     }
 }
 
@@ -48,7 +89,7 @@ const SHORT: usize = 16;
 const LAST: usize = 128;
 
 /// In ASCII letters and digits, setting bit 5 is lower-casing.
-const CASE: u64 = 0x2020_2020_2020_2020;
+pub(crate) const CASE: u64 = 0x2020_2020_2020_2020;
 
 /// Splits texts into terms; holds the buffers that one text after another uses.
 #[derive(Debug, Default)]
@@ -93,8 +134,6 @@ impl Splitter {
         let bytes = text.as_bytes();
         let mut schemes = Schemes::new(bytes);
         let mut at = 0;
-        // Where a run begins that goes on behind the block before.
-        let mut open = None;
         // Bytes at the beginning of the block that belong to a separator in the one before.
         let mut passed = 0;
         while at < bytes.len() {
@@ -104,12 +143,14 @@ impl Splitter {
             let plain = schemes.none_before(at + 64)
                 && at + 64 + SHORT <= bytes.len()
                 && (masks.beyond == 0
+                    // SAFETY: as the caller says.
+                    || unsafe { usual_separators::<C>(bytes, at, masks.beyond >> from << from) }
                     || only_separators(text, at, masks.beyond >> from << from, &mut passed));
-            // SAFETY: as the caller says; behind the block there is room for a short term.
-            if plain && let Some(run) = unsafe { self.plain_block::<C>(bytes, at, masks, open, sink) } {
-                (at, open) = (at + 64, run);
+            // SAFETY: behind the block there is room for a short term.
+            if plain && let Some(next) = unsafe { self.plain_block(bytes, at, masks, sink) } {
+                at = next;
             } else {
-                let mut start = open.take().unwrap_or(at + from);
+                let mut start = at + from;
                 passed = 0;
                 if bytes.len() - start <= LAST && schemes.none_before(bytes.len()) {
                     // SAFETY: as the caller says.
@@ -118,52 +159,48 @@ impl Splitter {
                 at = if start < bytes.len() { self.block(text, start, &mut schemes, sink) } else { start };
             }
         }
-        if let Some(start) = open {
-            self.ascii(bytes, start, bytes.len(), sink);
-        }
     }
 
     /// A block in which nothing but ASCII makes terms, and no `://` near: its terms are read off two masks, of the bytes
     /// where a run begins and of those behind one. No term waits for where the one before it ended, so the processor
-    /// reads several at a time. Gives the start of a run that goes on behind the block; or nothing, and nothing is done,
-    /// where a URL without a scheme may begin.
+    /// reads several at a time. Gives where the next block begins: behind this one, or where a run begins that goes on
+    /// behind it, so that every run is read in one block. Or nothing, and nothing is done, where a run fills all of it or a
+    /// URL without a scheme may begin.
     ///
     /// # Safety
-    /// The machine has the instructions of `C`; behind the block there are `SHORT` bytes.
+    /// Behind the block there are `SHORT` bytes.
     #[inline(always)]
-    unsafe fn plain_block<C: Classes>(
+    unsafe fn plain_block(
         &mut self,
         bytes: &[u8],
         at: usize,
         masks: Masks,
-        open: Option<usize>,
         sink: &mut impl Terms,
-    ) -> Option<Option<usize>> {
-        let behind = masks.word << 1 | u64::from(open.is_some());
+    ) -> Option<usize> {
+        let behind = masks.word << 1;
         let (mut starts, mut ends) = (masks.word & !behind, behind & !masks.word);
         if starts << 3 & ends & masks.stop != 0 && may_be_www(bytes, at, starts << 3 & ends & masks.stop) {
             return None;
         }
-        if let Some(start) = open {
-            if ends == 0 {
-                return Some(open);
-            }
-            let end = at + ends.trailing_zeros() as usize;
-            if is_www(bytes, start, end) {
-                return None;
-            }
-            // SAFETY: as the caller says.
-            unsafe { self.plain_run::<C>(bytes, start, end, sink) };
-            ends &= ends - 1;
+        // Starts and ends take turns: one that is left over stands above all ends.
+        let next = if starts > ends { starts.ilog2() as usize } else { 64 };
+        if next == 0 {
+            return None;
         }
-        while ends != 0 {
-            let (start, end) = (at + starts.trailing_zeros() as usize, at + ends.trailing_zeros() as usize);
+        if long_runs(masks.word) {
+            while ends != 0 {
+                let (start, end) =
+                    (at + starts.trailing_zeros() as usize, at + ends.trailing_zeros() as usize);
+                // SAFETY: as the caller says.
+                unsafe { self.plain_run(bytes, start, end, sink) };
+                starts &= starts - 1;
+                ends &= ends - 1;
+            }
+        } else {
             // SAFETY: as the caller says.
-            unsafe { self.plain_run::<C>(bytes, start, end, sink) };
-            starts &= starts - 1;
-            ends &= ends - 1;
+            unsafe { sink.short_terms(bytes.as_ptr().add(at), starts, ends) };
         }
-        Some((starts != 0).then(|| at + starts.trailing_zeros() as usize))
+        Some(at + next)
     }
 
     /// What is left of a text, up to [`LAST`] bytes and without `://`, as far as its blocks are plain: read where there is
@@ -174,24 +211,21 @@ impl Splitter {
     #[inline(always)]
     unsafe fn last_blocks<C: Classes>(&mut self, text: &str, start: usize, sink: &mut impl Terms) -> usize {
         let rest = &text[start..];
-        let mut blocks = [b' '; LAST + SHORT];
+        let mut blocks = [b' '; LAST + 64 + SHORT];
         blocks[..rest.len()].copy_from_slice(rest.as_bytes());
-        let (mut at, mut open, mut passed) = (0, None, 0);
+        let (mut at, mut passed) = (0, 0);
         while at < rest.len() {
             // SAFETY: as the caller says.
             let masks = unsafe { C::at(&blocks, at) };
             let from = std::mem::take(&mut passed);
-            let stop = start + open.unwrap_or(at + from);
             if masks.beyond != 0 && !only_separators(rest, at, masks.beyond >> from << from, &mut passed) {
-                return stop;
+                return start + at + from;
             }
-            // SAFETY: as the caller says; behind the block there is room for a short term.
-            let run = unsafe { self.plain_block::<C>(&blocks, at, masks, open, sink) };
-            let Some(run) = run else { return stop };
-            (at, open) = (at + 64, run);
-        }
-        if let Some(run) = open {
-            self.ascii(&blocks, run, rest.len(), sink);
+            // SAFETY: behind the block there is room for a short term.
+            let Some(next) = (unsafe { self.plain_block(&blocks, at, masks, sink) }) else {
+                return start + at + from;
+            };
+            at = next;
         }
         text.len()
     }
@@ -199,26 +233,16 @@ impl Splitter {
     /// A run of ASCII letters and digits as a term.
     ///
     /// # Safety
-    /// The machine has the instructions of `C`; from `start` on there are `SHORT` bytes.
+    /// From `start` on there are `SHORT` bytes.
     #[inline(always)]
-    unsafe fn plain_run<C: Classes>(
-        &mut self,
-        bytes: &[u8],
-        start: usize,
-        end: usize,
-        sink: &mut impl Terms,
-    ) {
+    unsafe fn plain_run(&mut self, bytes: &[u8], start: usize, end: usize, sink: &mut impl Terms) {
         let length = end - start;
         if length > SHORT {
             return self.long_ascii(&bytes[start..end], sink);
         }
         debug_assert!(start + SHORT <= bytes.len());
         // SAFETY: as the caller says.
-        let (low, high) = unsafe {
-            let from = bytes.as_ptr().add(start).cast::<u64>();
-            let (low, high) = (from.read_unaligned(), from.add(1).read_unaligned());
-            C::first(u64::from_le(low) | CASE, u64::from_le(high) | CASE, length)
-        };
+        let (low, high) = unsafe { first_words(bytes.as_ptr().add(start), length) };
         sink.short_term(low, high, length);
     }
 
@@ -279,18 +303,13 @@ impl Splitter {
         let mut block = [0u8; SHORT];
         block[..length].copy_from_slice(&bytes[start..end]);
         let (low, high) = words(&block);
-        // SAFETY: every machine has what this asks for.
-        let (low, high) = unsafe { Portable::first(low | CASE, high | CASE, length) };
+        let (low, high) = first(low | CASE, high | CASE, length);
         sink.short_term(low, high, length);
     }
 
     #[inline(never)]
     fn long_ascii(&mut self, run: &[u8], sink: &mut impl Terms) {
-        let mut lower = std::mem::take(&mut self.term).into_bytes();
-        lower.clear();
-        lower.extend(run.iter().map(|&byte| byte | CASE as u8));
-        self.term = String::from_utf8(lower).expect("letters and digits of ASCII");
-        sink.term(&self.term);
+        sink.long_term(run, &mut self.term);
     }
 
     /// A run of ASCII that fills a whole block.
@@ -390,6 +409,16 @@ impl Splitter {
     }
 }
 
+/// Whether more than [`SHORT`] bits stand next to each other.
+#[inline(always)]
+fn long_runs(word: u64) -> bool {
+    let two = word & word >> 1;
+    let four = two & two >> 2;
+    let eight = four & four >> 4;
+    let sixteen = eight & eight >> 8;
+    sixteen & sixteen >> 1 != 0
+}
+
 /// Every two neighbours of a run, or its lone character.
 fn bigrams(run: &str, sink: &mut impl Terms) {
     let mut ends = run.char_indices().map(|(at, char)| at + char.len_utf8());
@@ -401,6 +430,28 @@ fn bigrams(run: &str, sink: &mut impl Terms) {
         sink.term(&run[start..end]);
         (start, middle) = (middle, end);
     }
+}
+
+/// Whether the characters of a block that lie beyond ASCII are all of the separators that are met most, and end in it:
+/// the space that does not break (C2 A0) and dashes, quotes and bullets (U+2010 to U+2027, E2 80 90 to E2 80 A7).
+///
+/// # Safety
+/// The machine has the instructions of `C`.
+#[inline(always)]
+unsafe fn usual_separators<C: Classes>(bytes: &[u8], at: usize, beyond: u64) -> bool {
+    let Some(block): Option<&[u8; 64]> = bytes.get(at..at + 64).and_then(|block| block.try_into().ok())
+    else {
+        return false;
+    };
+    // Text that is not written in ASCII begins otherwise, and need not be looked at twice.
+    if !matches!(block[beyond.trailing_zeros() as usize % 64], 0xC2 | 0xE2) {
+        return false;
+    }
+    // SAFETY: as the caller says.
+    let within = |first, last| unsafe { C::within(block, first, last) };
+    let spaces = within(0xC2, 0xC2) & within(0xA0, 0xA0) >> 1;
+    let signs = within(0xE2, 0xE2) & within(0x80, 0x80) >> 1 & within(0x90, 0xA7) >> 2;
+    beyond == (spaces | spaces << 1 | signs | signs << 1 | signs << 2)
 }
 
 /// Whether the characters of a block that lie beyond ASCII are all separators, as dashes and quotes are; `over` is then
@@ -554,6 +605,21 @@ mod tests {
                 assert_eq!(terms(&text), naive(&text), "{separator:?} {lead}");
             }
         }
+    }
+
+    #[test]
+    fn usual_separators_are_separators() {
+        let mut usual = 0;
+        for char in '\u{80}'..='\u{ffff}' {
+            let text = format!("ab {char}{}", "c".repeat(64));
+            let beyond = (1 << (3 + char.len_utf8())) - (1 << 3);
+            // SAFETY: every machine has what this asks for.
+            if unsafe { usual_separators::<Portable>(text.as_bytes(), 0, beyond) } {
+                assert_eq!(Class::of(char).kind(), Kind::Other, "{char:?}");
+                usual += 1;
+            }
+        }
+        assert_eq!(usual, 1 + 0x18);
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod page_files;
 mod pages;
 mod pairs;
 mod postings;
+mod reading;
 mod rules;
 mod set_files;
 mod signals;
@@ -55,7 +56,10 @@ mod _native {
     #[pymodule_export]
     use crate::index::{IndexStore, site_hashes, token_identities};
     #[pymodule_export]
-    use crate::lines::{count_lines, count_lines_in_file, cut_lines, parse_jsonl, parse_jsonl_file};
+    use crate::lines::{
+        count_lines, count_lines_in_file, cut_lines, fingerprint_jsonl, fingerprint_jsonl_file, parse_jsonl,
+        parse_jsonl_file,
+    };
     #[pymodule_export]
     use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]

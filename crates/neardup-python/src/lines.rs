@@ -1,4 +1,5 @@
-//! JSON lines to pages: of a block in memory, or of a stretch of a file that the worker reads itself.
+//! JSON lines to pages, or straight to what reading makes of pages: of a block in memory, or of a stretch of a file that
+//! the worker reads itself.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
 use crate::arrays::{detached, pyarrow};
+use crate::fingerprints::KindParts;
+use crate::reading::{Asked, Fingerprinted, PagesRead};
 
 /// A thread's buffer is let go of if a block made it larger than this.
 const HELD: usize = 16 << 20;
@@ -89,7 +92,7 @@ fn fields([id, url, html, text, date]: &Names) -> jsonl::Fields<'_> {
 #[pyfunction]
 pub fn parse_jsonl<'py>(py: Python<'py>, block: PyBackedBytes, names: Names) -> PyResult<Parsed<'py>> {
     let lines = detached(py, || jsonl::parse(&block, &fields(&names)));
-    batch(py, lines)
+    batch(py, lines, Contents::Held)
 }
 
 /// The same of whole lines that stand in a file, and how many line ends there are.
@@ -101,38 +104,88 @@ pub fn parse_jsonl_file<'py>(
     length: usize,
     names: Names,
 ) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>, usize)> {
-    let (lines, ends) = detached(py, || with_buffer(|buffer| parsed(&path, start, length, &names, buffer)))?;
-    let (batch, bad) = batch(py, lines)?;
+    let (lines, ends) = detached(py, || {
+        let fields = fields(&names);
+        let mut parser = jsonl::Parser::new(&fields, length);
+        blocks(&path, start, length, |block| parser.block(block))?;
+        io::Result::Ok(parser.finish())
+    })?;
+    let (batch, bad) = batch(py, lines, Contents::Held)?;
     Ok((batch, bad, ends))
 }
 
-fn parsed(
-    path: &Path,
+/// What reading makes of the pages of a block of whole lines, each while it is in the nearest cache: (page columns without
+/// contents, [(line, reason), …], what `fingerprint_pages` gives).
+#[pyfunction]
+#[pyo3(signature = (block, names, kinds, *, held, hash="fold", site_rule="registrable"))]
+pub fn fingerprint_jsonl<'py>(
+    py: Python<'py>,
+    block: PyBackedBytes,
+    names: Names,
+    kinds: Vec<KindParts>,
+    held: bool,
+    hash: &str,
+    site_rule: &str,
+) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>, Fingerprinted<'py>)> {
+    let asked = Asked::new(kinds, held, hash, site_rule)?;
+    let (lines, read) = detached(py, || {
+        let fields = fields(&names);
+        let (mut parser, mut read) = (jsonl::Parser::new(&fields, 0), PagesRead::new(&asked, block.len()));
+        parser.block_shown(&block, |page| read.text(page));
+        (parser.finish().0, read.end())
+    });
+    let (batch, bad) = batch(py, lines, Contents::Gone)?;
+    Ok((batch, bad, read.into_python(py)?))
+}
+
+/// The same of whole lines that stand in a file, and behind the bad lines how many line ends there are.
+#[pyfunction]
+#[pyo3(signature = (path, start, length, names, kinds, *, held, hash="fold", site_rule="registrable"))]
+#[allow(clippy::too_many_arguments)]
+pub fn fingerprint_jsonl_file<'py>(
+    py: Python<'py>,
+    path: PathBuf,
     start: u64,
     length: usize,
-    names: &Names,
-    buffer: &mut Vec<u8>,
-) -> io::Result<(jsonl::Lines, usize)> {
+    names: Names,
+    kinds: Vec<KindParts>,
+    held: bool,
+    hash: &str,
+    site_rule: &str,
+) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>, usize, Fingerprinted<'py>)> {
+    let asked = Asked::new(kinds, held, hash, site_rule)?;
+    let ((lines, ends), read) = detached(py, || {
+        let fields = fields(&names);
+        let (mut parser, mut read) = (jsonl::Parser::new(&fields, 0), PagesRead::new(&asked, length));
+        blocks(&path, start, length, |block| parser.block_shown(block, |page| read.text(page)))?;
+        io::Result::Ok((parser.finish(), read.end()))
+    })?;
+    let (batch, bad) = batch(py, lines, Contents::Gone)?;
+    Ok((batch, bad, ends, read.into_python(py)?))
+}
+
+/// Hands out the whole lines of a stretch of a file, some at a time.
+fn blocks(path: &Path, start: u64, length: usize, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut file = opened(path, start)?;
-    let fields = fields(names);
-    let mut parser = jsonl::Parser::new(&fields, length);
-    // Bytes that were not read yet, and those of a line at the buffer's start whose end was not.
-    let (mut left, mut begun) = (length, 0);
-    while left > 0 {
-        // Of a long line ever more is read at a time.
-        let there = begun + left.min(begun.max(READ));
-        if buffer.len() < there {
-            buffer.resize(there, 0);
+    with_buffer(|buffer| {
+        // Bytes that were not read yet, and those of a line at the buffer's start whose end was not.
+        let (mut left, mut begun) = (length, 0);
+        while left > 0 {
+            // Of a long line ever more is read at a time.
+            let there = begun + left.min(begun.max(READ));
+            if buffer.len() < there {
+                buffer.resize(there, 0);
+            }
+            file.read_exact(&mut buffer[begun..there]).map_err(cut_short)?;
+            left -= there - begun;
+            let last = if left > 0 { memrchr(b'\n', &buffer[begun..there]) } else { Some(there - begun - 1) };
+            let whole = last.map_or(0, |last| begun + last + 1);
+            each(&buffer[..whole]);
+            buffer.copy_within(whole..there, 0);
+            begun = there - whole;
         }
-        file.read_exact(&mut buffer[begun..there]).map_err(cut_short)?;
-        left -= there - begun;
-        let last = if left > 0 { memrchr(b'\n', &buffer[begun..there]) } else { Some(there - begun - 1) };
-        let whole = last.map_or(0, |last| begun + last + 1);
-        parser.block(&buffer[..whole]);
-        buffer.copy_within(whole..there, 0);
-        begun = there - whole;
-    }
-    Ok(parser.finish())
+        Ok(())
+    })
 }
 
 fn cut_short(error: io::Error) -> io::Error {
@@ -160,10 +213,17 @@ fn with_buffer<R>(work: impl FnOnce(&mut Vec<u8>) -> R) -> R {
 
 type Parsed<'py> = (Bound<'py, PyAny>, Vec<(usize, String)>);
 
-fn batch(py: Python<'_>, mut lines: jsonl::Lines) -> PyResult<Parsed<'_>> {
+/// Whether the contents of pages are among what was parsed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Contents {
+    Held,
+    Gone,
+}
+
+fn batch(py: Python<'_>, mut lines: jsonl::Lines, contents: Contents) -> PyResult<Parsed<'_>> {
     let bad = std::mem::take(&mut lines.bad);
-    let columns =
-        detached(py, || columns(lines)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let columns = detached(py, || columns(lines, contents))
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
     // Column by column: a batch handed over whole would live, contents and all, as long as its ids are held.
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let arrays = columns.into_iter().map(|(_, array)| pyarrow(py, array)).collect::<PyResult<Vec<_>>>()?;
@@ -173,30 +233,33 @@ fn batch(py: Python<'_>, mut lines: jsonl::Lines) -> PyResult<Parsed<'_>> {
 
 type Columns = Vec<(&'static str, ArrayRef)>;
 
-fn columns(lines: jsonl::Lines) -> Result<Columns, arrow_schema::ArrowError> {
+fn columns(lines: jsonl::Lines, contents: Contents) -> Result<Columns, arrow_schema::ArrowError> {
     let strings = |column: jsonl::Strings| -> Result<ArrayRef, arrow_schema::ArrowError> {
         let text =
             (0..column.present.len()).map(|at| column.get(at).map(|bytes| String::from_utf8_lossy(bytes)));
         Ok(Arc::new(text.collect::<StringArray>()))
     };
-    let mut content = lines.content;
-    if content.offsets.is_empty() {
-        content.offsets.push(0);
-    }
-    let content = LargeBinaryArray::try_new(
-        OffsetBuffer::new(ScalarBuffer::from(content.offsets)),
-        content.bytes.into(),
-        Some(NullBuffer::from(content.present)).filter(|nulls| nulls.null_count() > 0),
-    )?;
     let (id, url, date) = (strings(lines.id)?, strings(lines.url)?, strings(lines.date)?);
-    Ok(vec![
+    let mut columns: Columns = vec![
         ("id", id),
         ("url", url),
-        ("content", Arc::new(content) as ArrayRef),
         ("html", Arc::new(BooleanArray::from(lines.html))),
         ("date", date),
         ("line", Arc::new(Int64Array::from(lines.line))),
         ("start", Arc::new(Int64Array::from(lines.start))),
         ("length", Arc::new(Int64Array::from(lines.length))),
-    ])
+    ];
+    if contents == Contents::Held {
+        let mut content = lines.content;
+        if content.offsets.is_empty() {
+            content.offsets.push(0);
+        }
+        let content = LargeBinaryArray::try_new(
+            OffsetBuffer::new(ScalarBuffer::from(content.offsets)),
+            content.bytes.into(),
+            Some(NullBuffer::from(content.present)).filter(|nulls| nulls.null_count() > 0),
+        )?;
+        columns.push(("content", Arc::new(content)));
+    }
+    Ok(columns)
 }

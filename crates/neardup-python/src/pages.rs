@@ -1,28 +1,22 @@
 //! Pages to tokens, a batch at a time.
 
-use std::sync::Arc;
-
-use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, BooleanArray, LargeBinaryArray, StringArray};
 use neardup_core::decode::decode;
-use neardup_core::hash::{TermHash, fold_term, identities};
+use neardup_core::hash::{TermHash, fold_term};
 use neardup_core::html::links::{Wanted, links as html_links, normalised, resolved};
-use neardup_core::making::{Made, Maker};
 use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::repeated::repeated;
 use neardup_core::site::{SiteRule, site};
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
-use crate::arrays::{detached, list_array, pyarrow, rows};
-use crate::fingerprints::{KindParts, kind};
-
-/// Bytes of running text that a term takes.
-const TERM_BYTES: usize = 6;
+use crate::arrays::{detached, list_array, pyarrow};
+use crate::fingerprints::KindParts;
+use crate::reading::{Asked, Fingerprinted, PagesRead};
 
 pub fn reading(hash: &str, site_rule: &str) -> PyResult<Reading> {
     let hash = match hash {
@@ -88,69 +82,6 @@ impl Pages {
     }
 }
 
-/// Pages that get their identities together.
-const NAMED: usize = 16;
-
-/// Bytes of text that so many ordinary pages have.
-const NAMED_BYTES: usize = NAMED << 14;
-
-/// What reading gives for a batch, one row a page; tokens only if they are held.
-#[derive(Default)]
-struct Facts {
-    offsets: Vec<i64>,
-    tokens: Vec<u64>,
-    titles: StringBuilder,
-    sites: StringBuilder,
-    replaced: Vec<bool>,
-    high: Vec<u64>,
-    low: Vec<u64>,
-}
-
-impl Facts {
-    /// Takes the identities of the next pages, which end here in the tokens and begin where the one before ends.
-    fn name(&mut self, first: usize, ends: &[usize]) {
-        let starts = std::iter::once(first).chain(ends.iter().copied());
-        let pages: Vec<&[u64]> = starts.zip(ends).map(|(start, &end)| &self.tokens[start..end]).collect();
-        for identity in identities(&pages) {
-            self.high.push((identity >> 64) as u64);
-            self.low.push(identity as u64);
-        }
-    }
-}
-
-/// Reads all pages; `each` is shown the tokens of one after another.
-fn read_all(pages: &Pages, reading: Reading, held: bool, mut each: impl FnMut(&[u64])) -> Facts {
-    let mut reader = Reader::default();
-    // A term of running text takes about six bytes; growing the buffer would copy it.
-    let room = if held { pages.bytes() } else { pages.bytes().min(NAMED_BYTES) } / TERM_BYTES;
-    let mut read = Facts { offsets: vec![0], tokens: Vec::with_capacity(room), ..Facts::default() };
-    let mut count = 0;
-    // Some pages get their identities together, while their tokens are still in a near cache.
-    let (mut named, mut waiting) = (0, Vec::with_capacity(NAMED));
-    for page in pages.iter() {
-        let start = read.tokens.len();
-        let facts = reader.tokens(page, reading, &mut read.tokens);
-        let tokens = &read.tokens[start..];
-        count += tokens.len() as i64;
-        read.offsets.push(count);
-        read.titles.append_option(facts.title);
-        read.sites.append_option(facts.site);
-        read.replaced.push(facts.replaced);
-        each(tokens);
-        waiting.push(read.tokens.len());
-        if waiting.len() == NAMED {
-            read.name(named, &waiting);
-            waiting.clear();
-            if !held {
-                read.tokens.clear();
-            }
-            named = read.tokens.len();
-        }
-    }
-    read.name(named, &waiting);
-    read
-}
-
 type Read<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyAny>,
@@ -172,36 +103,10 @@ pub fn read_pages<'py>(
     hash: &str,
     site_rule: &str,
 ) -> PyResult<Read<'py>> {
-    let reading = reading(hash, site_rule)?;
-    let pages = Pages::new(&content, &html, &charset, &url)?;
-    let mut read = detached(py, || read_all(&pages, reading, true, |_| {}));
-    Ok((
-        pyarrow(py, list_array(read.offsets, read.tokens)?)?,
-        pyarrow(py, Arc::new(read.titles.finish()))?,
-        pyarrow(py, Arc::new(read.sites.finish()))?,
-        read.replaced.into_pyarray(py),
-        read.high.into_pyarray(py),
-        read.low.into_pyarray(py),
-    ))
+    let made = fingerprint_pages(py, content, html, charset, url, Vec::new(), true, hash, site_rule)?;
+    let (_, tokens, title, site, replaced, high, low, _) = made;
+    Ok((tokens.expect("they are held"), title, site, replaced, high, low))
 }
-
-/// Rows of numbers, or sets and their parities.
-#[derive(IntoPyObject)]
-pub enum MadeColumn<'py> {
-    Rows(Bound<'py, PyArray2<u64>>),
-    Sets((Bound<'py, PyAny>, Bound<'py, PyAny>)),
-}
-
-type Fingerprinted<'py> = (
-    Bound<'py, PyArray1<i64>>,
-    Option<Bound<'py, PyAny>>,
-    Bound<'py, PyAny>,
-    Bound<'py, PyAny>,
-    Bound<'py, PyArray1<bool>>,
-    Bound<'py, PyArray1<u64>>,
-    Bound<'py, PyArray1<u64>>,
-    Vec<MadeColumn<'py>>,
-);
 
 /// (how many tokens, tokens if they are to be held, title, site, replaced, identity high, identity low, a column for each
 /// kind of fingerprint) of each page, made in one pass.
@@ -219,31 +124,14 @@ pub fn fingerprint_pages<'py>(
     hash: &str,
     site_rule: &str,
 ) -> PyResult<Fingerprinted<'py>> {
-    let reading = reading(hash, site_rule)?;
-    let kinds = kinds.into_iter().map(kind).collect::<PyResult<Vec<_>>>()?;
+    let asked = Asked::new(kinds, held, hash, site_rule)?;
     let pages = Pages::new(&content, &html, &charset, &url)?;
-    let (mut read, made) = detached(py, || {
-        let mut maker = Maker::new(&kinds, pages.bytes() / TERM_BYTES);
-        let read = read_all(&pages, reading, held, |tokens| maker.page(tokens));
-        (read, maker.made())
+    let made = detached(py, || {
+        let mut reading = PagesRead::new(&asked, pages.bytes());
+        pages.iter().for_each(|page| reading.page(page));
+        reading.end()
     });
-    let lengths: Vec<i64> = read.offsets.windows(2).map(|ends| ends[1] - ends[0]).collect();
-    let lists = |(offsets, values)| pyarrow(py, list_array(offsets, values)?);
-    let columns = made.into_iter().map(|made| match made {
-        Made::Rows { width, values } => Ok(MadeColumn::Rows(rows(py, values, width)?)),
-        Made::Sets { sets, parities } => Ok(MadeColumn::Sets((lists(sets)?, lists(parities)?))),
-    });
-    let columns = columns.collect::<PyResult<Vec<_>>>()?;
-    Ok((
-        lengths.into_pyarray(py),
-        if held { Some(lists((read.offsets, read.tokens))?) } else { None },
-        pyarrow(py, Arc::new(read.titles.finish()))?,
-        pyarrow(py, Arc::new(read.sites.finish()))?,
-        read.replaced.into_pyarray(py),
-        read.high.into_pyarray(py),
-        read.low.into_pyarray(py),
-        columns,
-    ))
+    made.into_python(py)
 }
 
 /// (terms, title, site, encoding) of one page, the terms as strings.

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import field
-from itertools import islice
-from typing import Any, Final
+from itertools import chain, islice
+from typing import Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -25,11 +25,12 @@ from neardup.engines.lanes import in_lanes
 from neardup.engines.links import count_links, page_links
 from neardup.engines.parts import KEPT, LIST, STREAMS, TOKENS, Part, Tally, fixed_width_rows, numbers
 from neardup.engines.progress import Progress
-from neardup.engines.scratch import InFile, Scratch
+from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
-from neardup.engines.store import Lists, PartStore
+from neardup.engines.store import Lists, PartStore, loaded
 from neardup.errors import InputError
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
+from neardup.fingerprints.one_pass import OnePass, ReadPages
 from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Loaded, Source
@@ -45,7 +46,7 @@ class Sets:
 
     def loaded(self) -> Iterator[pa.LargeListArray]:
         """The sets, a batch at a time."""
-        return map(_loaded, self.sets)
+        return loaded(self.sets)
 
 
 @record(frozen=True)
@@ -108,19 +109,22 @@ class Collection:
         return fixed_width_rows(self.store.columns([f"fingerprint_{self._place(kind)}"]), rows)
 
     def add_fingerprint(self, kind: AnyFingerprint, batches: Iterable[FixedWidth | pa.LargeListArray]) -> None:
-        """Takes a fingerprint of all pages that could not be computed as they were read, in batches as ``list_batches``
-        gives them. Sets go to files if the pages did."""
-        name = f"{LIST}given{len(self._given)}"
-        rows: list[FixedWidth] = []
-        sets: list[Any] = []
+        """Takes a fingerprint of all pages that could not be computed as they were read, batch by batch: all rows of
+        numbers, or all sets, which go to a file if the pages did."""
+        made = iter(batches)
+        first = next(made)
+        if isinstance(first, np.ndarray):
+            self._given[kind] = [first, *cast("Iterator[FixedWidth]", made)]
+            return
         parities: list[pa.LargeListArray] = []
-        for batch in batches:
-            if isinstance(batch, np.ndarray):
-                rows.append(batch)
-            else:
+
+        def sets() -> Iterator[pa.LargeListArray]:
+            for batch in chain([first], made):
                 parities.append(_native.parities(batch))
-                sets.append(self.store.put(name, len(sets), batch))
-        self._given[kind] = Sets(sets, parities) if sets else rows
+                yield batch
+
+        held = self.store.put(f"{LIST}given{len(self._given)}", sets())
+        self._given[kind] = Sets(held, parities)
 
     def fingerprint_bytes(self, kind: AnyFingerprint) -> int:
         """How much a fingerprint of all pages takes."""
@@ -156,11 +160,11 @@ class Collection:
 
     def list_batches(self, name: str) -> Iterator[pa.LargeListArray]:
         """A column of lists, a batch at a time."""
-        return map(_loaded, self.store.lists(name))
+        return loaded(self.store.lists(name))
 
     def stream_batches(self) -> Iterator[pa.LargeListArray]:
         """The streams of the pages' content, where the detector asks for them."""
-        return map(_loaded, self.store.lists(STREAMS))
+        return self.list_batches(STREAMS)
 
     def chosen_tokens(self, chosen: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
         """The tokens of the pages whose flag is set."""
@@ -194,10 +198,25 @@ class PageColumns:
         self._hold_tokens = hold_tokens or settings.hold_tokens
         self._reading = settings.reading
         self._linked = settings.keep == "most-linked"
+        self._one_pass = OnePass(settings.reading, self.kinds, self._hold_tokens)
+        #: Whether pages are looked at again when they have been read.
+        self._looks_again = (
+            self._linked or self._streamed is not None or fingerprinting.beyond_tokens(detector.fingerprints())
+        )
+
+    def load(self, chunk: Chunk) -> tuple[Loaded, dict[str, pa.Array], int]:
+        """Loads a chunk: its pages, perhaps without their contents, and what ``of`` gives."""
+        if chunk.read is not None and not self._looks_again:
+            loaded, first = chunk.read(self._one_pass)
+            return loaded, *self._columns(loaded.pages, first)
+        loaded = chunk.load()
+        return loaded, *self.of(loaded.pages)
 
     def of(self, pages: pa.RecordBatch) -> tuple[dict[str, pa.Array], int]:
         """The columns, and how many pages had bytes that did not fit their encoding."""
-        first = fingerprinting.read_pages(pages, self._reading, self.kinds, self._hold_tokens)
+        return self._columns(pages, self._one_pass.of(pages))
+
+    def _columns(self, pages: pa.RecordBatch, first: ReadPages) -> tuple[dict[str, pa.Array], int]:
         columns = {name: pages.column(name) for name in KEPT}
         columns["title"], columns["site"] = first.title, first.site
         columns["tokens"] = pa.array(first.lengths)
@@ -222,12 +241,13 @@ class _Worker:
         self._also = also
 
     def __call__(self, chunk: Chunk) -> Part:
-        loaded = chunk.load()
-        pages = loaded.pages
-        columns, replaced = self.columns.of(pages)
-        if self._also is not None:
+        if self._also is None:
+            loaded, columns, replaced = self.columns.load(chunk)
+        else:
+            loaded = chunk.load()
+            columns, replaced = self.columns.of(loaded.pages)
             columns |= self._also(loaded)
-        tally = Tally(1, pages.num_rows, chunk.nbytes, replaced, loaded.skipped, loaded.ignored)
+        tally = Tally(1, loaded.pages.num_rows, chunk.nbytes, replaced, loaded.skipped, loaded.ignored)
         return Part(pa.RecordBatch.from_pydict(columns), tally)
 
 
@@ -270,11 +290,11 @@ def _parts(source: Source, worker: _Worker, settings: Settings, done: int) -> Ge
     """The parts of a source behind those that are done, in order. On many cores several files are read at a time; not
     where memory is short, for what is ready before its time has to be held."""
     if done:
-        return in_order(islice(source.chunks(), done, None), worker, settings.workers)
+        return in_order(islice(source.chunks(), done, None), worker, settings.batches_at_once)
     return in_lanes(
         source.lanes(),
         worker,
-        settings.workers,
+        settings.batches_at_once,
         beside=1 if settings.memory else settings.workers // _WORKERS_A_LANE,
         size_of=lambda part: int(part.rows.nbytes),
         room=settings.memory_budget // 16,
@@ -287,16 +307,6 @@ def _chosen(batches: Iterator[pa.LargeListArray], chosen: npt.NDArray[np.bool_])
         flags = chosen[start : start + len(lists)]
         start += len(lists)
         yield lists if flags.all() else lists.filter(pa.array(flags))
-
-
-def _loaded(held: pa.LargeListArray | InFile) -> pa.LargeListArray:
-    """Lists that may be in a file of the scratch folder."""
-    if not isinstance(held, tuple):
-        return held
-    path, lengths = held
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    kind = pa.large_list(pa.field("item", pa.uint64(), nullable=False))
-    return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(np.fromfile(path, np.uint64)), type=kind)
 
 
 def _why_none(tally: Tally) -> str:

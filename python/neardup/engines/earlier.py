@@ -85,6 +85,10 @@ class WithEarlier:
     own: Collection
     earlier: Earlier
 
+    @property
+    def count(self) -> int:
+        return self.own.count + self.earlier.count
+
     def column(self, name: str) -> pa.ChunkedArray:
         mine = self.own.column(name)
         return pa.chunked_array([self.earlier.column(name).cast(mine.type), *mine.chunks])

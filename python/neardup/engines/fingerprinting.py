@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
@@ -16,14 +15,12 @@ from neardup.fingerprints import (
     AnyFingerprint,
     ChunkSets,
     Fingerprint,
-    FixedWidth,
     OfContent,
     OfPages,
     OfTerms,
     Statistical,
 )
-from neardup.fingerprints.native_kinds import native_kind
-from neardup.record import record
+from neardup.fingerprints.one_pass import Made
 from neardup.text import Reading, content_streams, read, term_lists
 
 
@@ -97,55 +94,6 @@ class Given:
 def beyond_tokens(kinds: Sequence[AnyFingerprint]) -> bool:
     """Whether tokens alone are not enough for some of them."""
     return any(isinstance(kind, OfTerms | OfPages | OfContent) for kind in kinds)
-
-
-#: Rows of numbers, or sets and their parities.
-Made = FixedWidth | tuple[pa.LargeListArray, pa.LargeListArray]
-
-
-@record(frozen=True, slots=True)
-class ReadPages:
-    """What reading gives for a batch of pages, one row a page, and the fingerprints that were made on the way."""
-
-    #: How many tokens, and the tokens themselves if somebody needs them later.
-    lengths: npt.NDArray[np.int64]
-    tokens: pa.LargeListArray | None
-    title: pa.StringArray
-    site: pa.StringArray
-    replaced: npt.NDArray[np.bool_]
-    identity_high: npt.NDArray[np.uint64]
-    identity_low: npt.NDArray[np.uint64]
-    made: Mapping[Fingerprint | ChunkSets, Made]
-
-
-def read_pages(
-    pages: pa.RecordBatch, reading: Reading, kinds: Sequence[Fingerprint | ChunkSets], held: bool
-) -> ReadPages:
-    """Reads a batch and makes its fingerprints in one pass, as far as the native module can; tokens are given if they
-    are to be held, or if a fingerprint that is left asks for them.
-
-    >>> from neardup.fingerprints import ShingleSet, Winnowed
-    >>> from neardup.sources.memory import texts
-    >>> batch = texts(["a few words"]).batches[0]
-    >>> read_pages(batch, Reading(), [ShingleSet(2)], held=False).tokens is None
-    True
-    >>> read_pages(batch, Reading(), [Winnowed(5, 4)], held=False).lengths
-    array([3])
-    """
-    native = [(kind, parts) for kind in kinds if (parts := native_kind(kind)) is not None]
-    left = len(native) < len(kinds)
-    lengths, tokens, title, site, replaced, high, low, made = _native.fingerprint_pages(
-        pages.column("content"),
-        pages.column("html"),
-        pages.column("charset"),
-        pages.column("url"),
-        [parts for _, parts in native],
-        held=held or left,
-        hash=reading.hash,
-        site_rule=reading.site,
-    )
-    by_kind = dict(zip((kind for kind, _ in native), made, strict=True))
-    return ReadPages(lengths, tokens, title, site, replaced, high, low, by_kind)
 
 
 def fingerprint_columns(

@@ -54,7 +54,7 @@ def prepare(
             work = kind.given(statistics).compute
         # What is made of a batch takes several times its memory on the way.
         beside = 0 if settings.memory else 2
-        collection.add_fingerprint(kind, in_order(batches, work, settings.workers, waiting=beside))
+        collection.add_fingerprint(kind, in_order(batches, work, settings.batches_at_once, waiting=beside))
     return statistics
 
 
@@ -63,14 +63,14 @@ def count(collection: Collection, detector: Detector, settings: Settings) -> Col
     counted = _counted(collection, settings.reading.min_tokens)
     blocks = detector.counts_blocks()
     if blocks:
-        counted, things = _different_pages(collection, counted, settings.workers)
+        counted, things = _different_pages(collection, counted, settings.batches_at_once)
     else:
         things = int(collection.column("tokens").to_numpy()[counted].sum())
     step: StatisticsRound | CollectionStatistics = start_statistics(
         detector.counted(), tokens=things, hash=counted_things(detector, settings.reading)
     )
     while isinstance(step, StatisticsRound):
-        for _ in in_order(_lists(collection, counted, blocks), step.add, settings.workers):
+        for _ in in_order(_lists(collection, counted, blocks), step.add, settings.batches_at_once):
             pass
         step = step.finish()
     return step

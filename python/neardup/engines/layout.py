@@ -10,7 +10,6 @@ from dataclasses import field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.detectors import Detector, Rule
@@ -19,7 +18,10 @@ from neardup.engines.matching import fixed_width
 from neardup.engines.packed import bytes_to_rows, lists_to_bytes, rows_to_bytes
 from neardup.engines.settings import Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Statistical
+from neardup.lazy import later
 from neardup.record import record
+
+pc = later("pyarrow.compute")
 
 #: What is kept of a page as it was read, beside fingerprints.
 PAGE = (

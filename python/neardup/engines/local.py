@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from neardup import _native
 from neardup.detectors import Detector
@@ -13,13 +17,15 @@ from neardup.engines import first_pass
 from neardup.engines.collect import Collection, collect
 from neardup.engines.earlier import STATISTICS, Earlier, WithEarlier, save
 from neardup.engines.layout import Layout
-from neardup.engines.matching import match
+from neardup.engines.matches import Matches
+from neardup.engines.matching import match, most_accepted
 from neardup.engines.outcome import Outcome, assemble
 from neardup.engines.progress import Progress, Silent
 from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
 from neardup.engines.stopwatch import Stage, Stopwatch
 from neardup.engines.warnings import collection_warnings
+from neardup.fingerprints import CollectionStatistics
 from neardup.sources import Source
 
 #: Looks at what a run read and found, and says how right that was, as ``run.json`` tells it.
@@ -53,10 +59,11 @@ def run(
     statistics = None
     if detector.counted():
         with watch.stage("statistics"):
-            statistics = first_pass.prepare(collection, detector, settings, frozen)
+            statistics = frozen or _counted(collection, detector, settings, scratch)
+            first_pass.prepare(collection, detector, settings, statistics)
     with watch.stage("matching"):
         whole = None if earlier is None or not earlier.count else WithEarlier(collection, earlier)
-        matches = match(whole or collection, detector, settings, earlier.count if earlier is not None else 0)
+        matches = _matched(whole or collection, detector, settings, scratch, statistics)
     if certify is None and fingerprints is None:
         collection.forget_sets()
     with watch.stage("clustering"):
@@ -101,6 +108,47 @@ def run(
             report["certificate"] = certify(collection, outcome)
     report["stages"] += stages(watch.stages)
     return outcome
+
+
+def _counted(
+    collection: Collection, detector: Detector, settings: Settings, scratch: Scratch | None
+) -> CollectionStatistics:
+    make = partial(first_pass.count, collection, detector, settings)
+    if scratch is None:
+        return make()
+    return scratch.once(
+        "statistics", make, CollectionStatistics.save, CollectionStatistics.load, worth=settings.commit_every
+    )
+
+
+def _matched(
+    pages: Collection | WithEarlier,
+    detector: Detector,
+    settings: Settings,
+    scratch: Scratch | None,
+    statistics: CollectionStatistics | None,
+) -> Matches:
+    earlier = pages.earlier if isinstance(pages, WithEarlier) else None
+    before = earlier.count if earlier is not None else 0
+    make = partial(match, pages, detector, settings, before)
+    if scratch is None:
+        return make()
+    count = pages.count
+    # Beside what the manifest of the scratch folder tells.
+    made_of = {
+        "pages": count,
+        "hot": settings.hot_beyond(count),
+        "most_accepted": most_accepted(count, settings),
+        "statistics": statistics.digest if statistics is not None else None,
+        "earlier": zlib.crc32(np.ascontiguousarray(earlier.identity).data) if earlier is not None else None,
+    }
+    return scratch.once(
+        "matching",
+        make,
+        lambda made, path: made.save(path, made_of),
+        lambda path: Matches.load(path, made_of),
+        worth=settings.commit_every,
+    )
 
 
 def stages(done: list[Stage]) -> list[dict[str, object]]:

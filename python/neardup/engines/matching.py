@@ -25,6 +25,7 @@ from neardup.detectors.rules import (
     SharedOfLarger,
 )
 from neardup.engines.collect import Sets
+from neardup.engines.matches import Matches, RuleCounts
 from neardup.engines.settings import ALWAYS_HELD, POSSIBLE_A_PAGE, Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_numbers, set_order
@@ -40,45 +41,6 @@ _POSSIBLE: Final = 1 << 26
 FEW: Final = 16
 #: Memory for a pair on its way from the join to the table.
 _BYTES_A_PAIR: Final = 256
-
-
-@record(frozen=True, slots=True)
-class RuleCounts:
-    """What one rule did."""
-
-    rule: str
-    #: Pairs that share a key and were not rejected at a glance.
-    candidates: int
-    accepted: int
-    #: Pages in the fullest bucket of a key.
-    largest_bucket: int
-    #: Buckets too full for all their pairs to be verified; see ``Settings.hot_beyond``.
-    hot_buckets: int
-    #: At most so many pairs in hot buckets might have been accepted and are not among the pairs. They would change
-    #: neither the pages that stay nor the clusters.
-    unscored: int
-    #: Accepted pairs whose probability is too near to one half to be sure; None where scores are no probabilities.
-    undecided: int | None
-
-
-@record(frozen=True, slots=True)
-class Matches:
-    """Identity sets and the accepted pairs between their first members, sorted by (a, b); a < b are rows."""
-
-    #: All rows, the most preferred first.
-    order: Rows
-    #: For each page the first page with the same tokens.
-    identity: Rows
-    a: Rows
-    b: Rows
-    score: npt.NDArray[np.float64]
-    same_site: npt.NDArray[np.bool_]
-    b_similarity: npt.NDArray[np.uint32] | None
-    c_similarity: npt.NDArray[np.uint32] | None
-    jaccard: npt.NDArray[np.float64] | None
-    #: Which rule accepted each pair, as a place in ``rules``.
-    rule: npt.NDArray[np.int8]
-    rules: list[RuleCounts]
 
 
 @record(frozen=True, slots=True)

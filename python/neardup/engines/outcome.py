@@ -14,16 +14,19 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines.collect import Collection
 from neardup.engines.earlier import WithEarlier
-from neardup.engines.matching import Matches, site_numbers
+from neardup.engines.matches import Matches
+from neardup.engines.matching import site_numbers
 from neardup.engines.settings import Settings
 from neardup.graph import cluster_diameters, clusters_table, remove
+from neardup.lazy import later
 from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
+
+pc = later("pyarrow.compute")
 
 PAGES_OUT: Final = pa.schema(
     [

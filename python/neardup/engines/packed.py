@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.fingerprints import FixedWidth
+from neardup.lazy import later
+
+pc = later("pyarrow.compute")
 
 _LISTS = pa.large_list(pa.field("item", pa.uint64(), nullable=False))
 #: Groups are handed on together until so many rows are at hand: a call of a kernel is worth its cost.

@@ -3,8 +3,8 @@
 Reading commits *segments*: an Arrow file of parts (and a file for each column of long lists), then a small file with
 their lengths and checksums and the tally. All are written under another name, flushed and renamed, in that order, so a
 segment either counts or does not exist. A segment whose checksum is wrong is dropped with all behind it, and read
-again. The manifest says what the run is a run of; going on with another input or detector is refused, naming the
-difference.
+again. Later stages commit what they made as one file each, in the same way. The manifest says what the run is a run of;
+going on with another input or detector is refused, naming the difference.
 """
 
 from __future__ import annotations
@@ -12,29 +12,37 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.engines.parts import LIST, Part, Tally
-from neardup.errors import OutputError, UsageError
-from neardup.sinks import replacing, write_json
+from neardup.errors import FormatError, OutputError, UsageError
+from neardup.lazy import later
+from neardup.sinks import write_json
+from neardup.writing import replacing
+
+pc = later("pyarrow.compute")
 
 _MANIFEST = "manifest.json"
 #: The names of the files there are in a scratch folder.
-_OWN: Final = re.compile(r"(manifest\.json|segment-[0-9]{6}\.(arrow|list_[a-z0-9]+|json))(\.tmp)?")
+_OWN: Final = re.compile(r"(manifest\.json|stage-[a-z]+|segment-[0-9]{6}\.(arrow|list_[a-z0-9]+|json))(\.tmp)?")
 _BLOCK = 1 << 20
 
+_Made = TypeVar("_Made")
 #: Lists one after another in a file, and how long each is.
 InFile = tuple[Path, npt.NDArray[np.int64]]
+#: Numbers of lists that are read of a file at a time; of a longer list, all.
+_READ_AT_ONCE: Final = 1 << 20
+_LISTS: Final = pa.large_list(pa.field("item", pa.uint64(), nullable=False))
 
 
 @dataclass(slots=True)
@@ -133,12 +141,36 @@ class Scratch:
         sizes = [batch.column(0).to_numpy() for batch in self.columns(number, [name])]
         return self._path(number, name), np.concatenate([np.empty(0, np.int64), *sizes])
 
-    def put_lists(self, number: int, name: str, lists: pa.LargeListArray) -> InFile:
-        """Writes further lists beside a committed segment, for this run only."""
-        path = self._path(number, name)
+    def put_lists(self, name: str, batches: Iterable[pa.LargeListArray]) -> InFile:
+        """Writes further lists of all pages beside the segments, for this run only."""
+        path = self._path(0, name)
+        sizes = [np.empty(0, np.int64)]
         with replacing(path, durable=False) as file:
-            file.write(_values(lists))
-        return path, pc.list_value_length(lists).to_numpy()
+            for lists in batches:
+                file.write(_values(lists))
+                sizes.append(pc.list_value_length(lists).to_numpy())
+        return path, np.concatenate(sizes)
+
+    def once(
+        self,
+        stage: str,
+        make: Callable[[], _Made],
+        save: Callable[[_Made, Path], None],
+        load: Callable[[Path], _Made],
+        *,
+        worth: float,
+    ) -> _Made:
+        """What a stage makes: as a run that was stopped committed it, or made now, and committed if that took so many
+        seconds. A file that ``load`` finds damaged, or made of something else (a FormatError), is made again."""
+        path = self.folder / f"stage-{stage}"
+        if path.exists():
+            with suppress(FormatError):
+                return load(path)
+        begun = time.monotonic()
+        made = make()
+        if time.monotonic() - begun >= worth:
+            save(made, path)
+        return made
 
     def _path(self, number: int, ending: str) -> Path:
         return self.folder / f"segment-{number:06}.{ending}"
@@ -153,6 +185,27 @@ class Scratch:
             return Tally.from_json(told)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
+
+
+def read_lists(held: InFile, at_once: int = _READ_AT_ONCE) -> Iterator[pa.LargeListArray]:
+    """The lists in a file, about so many numbers at a time: a file is as large as what was committed together.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.arange(6, dtype=np.uint64).tofile(path := Path(folder, "lists"))
+    ...     [batch.to_pylist() for batch in read_lists((path, np.array([2, 1, 3])), at_once=3)]
+    [[[0, 1], [2]], [[3, 4, 5]]]
+    """
+    path, lengths = held
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    start = 0
+    while start < len(lengths):
+        stop = max(start + 1, int(np.searchsorted(ends, ends[start] + at_once, side="right")) - 1)
+        values = np.fromfile(path, np.uint64, count=int(ends[stop] - ends[start]), offset=8 * int(ends[start]))
+        yield pa.LargeListArray.from_arrays(
+            pa.array(ends[start : stop + 1] - ends[start]), pa.array(values), type=_LISTS
+        )
+        start = stop
 
 
 def check_room(folder: Path, needed: int) -> None:

@@ -19,6 +19,10 @@ ALWAYS_HELD: Final = 1 << 20
 _HELD_A_PAGE: Final = 10
 #: Pairs that share a key and may be looked at, for each page.
 POSSIBLE_A_PAGE: Final = 4096
+#: Of a budget, what a thread may take that compares pages, and one that works on a batch of pages: about twice of what
+#: was seen.
+_A_THREAD: Final = 16 << 20
+_A_BATCH: Final = 64 << 20
 #: No key that fewer pages share is hot, and every key that more share, unless a run is told otherwise.
 _HOT: Final = (20_000, 1 << 16)
 
@@ -52,7 +56,8 @@ class Settings:
     #: Bytes of memory to get along with, beside some 300 MB for the program itself: what does not fit goes to the
     #: scratch folder until it is needed. 0 means three quarters of what the machine, or the process's group, has.
     memory: int = 0
-    #: Seconds between two commits to the scratch folder: what a killed run may have to do again.
+    #: Seconds between two commits of what was read to the scratch folder, and what a later stage must take for its
+    #: outcome to be committed: what a killed run may have to do again.
     commit_every: float = 30.0
     #: A file of frozen statistics, for detectors that need some, in place of a first pass over the input.
     statistics: str | None = None
@@ -101,9 +106,28 @@ class Settings:
 
     @property
     def workers(self) -> int:
-        """Threads that do the work: as told, or one for each core this process may use."""
-        if self.threads:
-            return self.threads
-        if hasattr(os, "sched_getaffinity"):
-            return len(os.sched_getaffinity(0))
-        return os.cpu_count() or 1
+        """Threads that do the work: as told, or one for each core this process may use; no more than a budget that was
+        given has room for.
+
+        >>> Settings(threads=64).workers, Settings(threads=64, memory=1 << 28).workers
+        (64, 16)
+        """
+        return self._within_memory(self.threads or _cores(), _A_THREAD)
+
+    @property
+    def batches_at_once(self) -> int:
+        """How many of them work on batches of pages.
+
+        >>> Settings(threads=64).batches_at_once, Settings(threads=64, memory=1 << 28).batches_at_once
+        (64, 4)
+        """
+        return self._within_memory(self.workers, _A_BATCH)
+
+    def _within_memory(self, threads: int, each: int) -> int:
+        return min(threads, max(1, self.memory // each)) if self.memory else threads
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

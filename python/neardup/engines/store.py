@@ -7,13 +7,13 @@ so that the ids of ten million pages do not bring their titles along.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
 from neardup.engines.parts import LIST, Part, Tally
-from neardup.engines.scratch import InFile, Scratch
+from neardup.engines.scratch import InFile, Scratch, read_lists
 
 #: Batches of lists, all in memory or all in files.
 Lists = list[pa.LargeListArray] | list[InFile]
@@ -108,13 +108,21 @@ class PartStore:
                 rows = part.rows.select([name for name in part.rows.schema.names if not name.startswith(LIST)])
                 parts[at] = replace(part, rows=rows)
 
-    def put(self, name: str, number: int, lists: pa.LargeListArray) -> pa.LargeListArray | InFile:
-        """Lists that were made of the batch of ``lists`` with this number: as they are, or in a file, if those were in
-        one."""
+    def put(self, name: str, batches: Iterable[pa.LargeListArray]) -> Lists:
+        """Further lists of all pages, batch by batch: as they are, or in a file, if what was read is in files."""
         if None in self._committed:
             assert self.scratch is not None
-            return self.scratch.put_lists(number, name, lists)
-        return lists
+            return [self.scratch.put_lists(name, batches)]
+        return list(batches)
+
+
+def loaded(lists: Lists) -> Iterator[pa.LargeListArray]:
+    """The lists themselves, in order, a batch at a time."""
+    for held in lists:
+        if isinstance(held, tuple):
+            yield from read_lists(held)
+        else:
+            yield held
 
 
 def _selected(parts: list[Part], names: list[str]) -> Iterator[pa.RecordBatch]:

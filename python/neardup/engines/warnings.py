@@ -7,7 +7,7 @@ from typing import Final
 
 from neardup.detectors import Detector
 from neardup.detectors.rules import ExactJaccard
-from neardup.engines.matching import RuleCounts
+from neardup.engines.matches import RuleCounts
 
 #: Of so many different pages or more, at least this share should stay: a crawl that repeats itself more than this is
 #: rare, and a detector that something all pages share leads astray is not.

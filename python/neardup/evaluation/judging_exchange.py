@@ -17,7 +17,8 @@ import pyarrow.csv
 from neardup.errors import InputError, UsageError
 from neardup.evaluation.judged import LABELS, Labels, read_judged
 from neardup.evaluation.judging import Judging
-from neardup.sinks import replacing, write_table
+from neardup.sinks import write_table
+from neardup.writing import replacing
 
 _SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("a", "b", "label", "reason", "note", "judge")]

@@ -25,8 +25,9 @@ from neardup.evaluation.many_signals import (
 )
 from neardup.evaluation.plots import Bars, Line, Plot, draw_bars, draw_plot, require_plots
 from neardup.signals.classifiers.learners import require_learners
-from neardup.sinks import replacing, write_json
+from neardup.sinks import write_json
 from neardup.sinks.folder import new_folder
+from neardup.writing import replacing
 
 #: Huffman et al. 2007, Tables 2 and 3: P, R, F of Jrip and J48, and the mean F.
 PUBLISHED: Final = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from neardup.errors import MissingExtra
-from neardup.sinks import replacing
+from neardup.writing import replacing
 
 _SIZE: Final = (6.4, 4.0)
 #: With more lines than these the names stand beside the plot, in the order in which the lines do.

@@ -1,4 +1,4 @@
-"""Arrays in a file that are used where they lie: chunk indexes and collection statistics.
+"""Arrays in a file that are used where they lie: chunk indexes, collection statistics, what a run matched.
 
 A file is a line that names it, a line of JSON (kind, format versions, what the arrays are, where each begins, their
 checksums), and the arrays, each at a multiple of 64 bytes. Loading maps it into memory and copies nothing. A file of
@@ -19,40 +19,32 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
-from neardup.errors import FormatError, OutputError
+from neardup.errors import FormatError
+from neardup.writing import replacing
 
 #: Of this layout of files; the fingerprints in them have a version of their own.
 VERSION: Final = 1
 _MAGIC: Final = b"neardup arrays\n"
 _ALIGN: Final = 64
 _LONGEST_HEADER: Final = 1 << 24
-_TYPES: Final = ("uint32", "uint64")
+_TYPES: Final = ("uint32", "uint64", "float64", "int8", "bool")
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
 def write_arrays(path: str | os.PathLike[str], kind: str, about: Mapping[str, Any], arrays: Arrays) -> None:
-    """Writes the file under another name first, so that it is there whole or not at all."""
-    place = Path(path)
+    """Writes the file; it is there whole or not at all."""
     told = [
         {"name": name, "type": str(array.dtype), "length": len(array), "checksum": zlib.crc32(_bytes(array))}
         for name, array in arrays.items()
     ]
     header = {"kind": kind, "version": VERSION, "format": _native.FORMAT_VERSION, "about": about, "arrays": told}
     line = json.dumps(header, ensure_ascii=False, sort_keys=True).encode() + b"\n"
-    temporary = place.with_name(f"{place.name}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(_MAGIC + line)
-            for array in arrays.values():
-                file.write(b"\0" * (-file.tell() % _ALIGN))
-                file.write(_bytes(array))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, place)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OutputError(f"cannot write: {error.strerror}", where=str(place)) from None
+    with replacing(path) as file:
+        file.write(_MAGIC + line)
+        for array in arrays.values():
+            file.write(b"\0" * (-file.tell() % _ALIGN))
+            file.write(_bytes(array))
 
 
 def read_arrays(path: str | os.PathLike[str], kind: str, *, verify: bool = True) -> tuple[dict[str, Any], Arrays]:

@@ -8,9 +8,11 @@ from typing import Final, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.errors import UsageError
+from neardup.lazy import later
+
+pc = later("pyarrow.compute")
 
 KeepPolicy = Literal["first", "longest", "newest", "shortest-url", "most-linked"]
 POLICIES: Final[tuple[str, ...]] = get_args(KeepPolicy)

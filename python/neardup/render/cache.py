@@ -21,7 +21,7 @@ import zstandard
 from neardup.errors import OutputError
 from neardup.render.archive import Answer
 from neardup.render.settings import Job, Limits, Rendered
-from neardup.sinks import replacing
+from neardup.writing import replacing
 
 #: Changes with whatever changes what a rendering gives.
 VERSION: Final = 1

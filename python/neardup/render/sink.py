@@ -16,10 +16,10 @@ import pyarrow as pa
 from neardup.errors import UsageError
 from neardup.render.pages import NOWHERE
 from neardup.render.settings import Rendered
-from neardup.sinks import replacing
 from neardup.sinks.packing import pack_record, packed
 from neardup.sinks.results import write_groups
 from neardup.version import VERSION
+from neardup.writing import replacing
 
 #: The columns of rendered pages.
 RENDERED: Final = pa.schema(

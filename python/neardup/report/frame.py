@@ -26,7 +26,7 @@ from html import escape as escape_text
 from pathlib import Path
 from typing import Any, Final
 
-from neardup.sinks import replacing
+from neardup.writing import replacing
 
 #: What a browser would not show but obey: turns of the direction of writing, and control characters.
 _UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

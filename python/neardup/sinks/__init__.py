@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from neardup.sinks.results import ROW_GROUP_ROWS, replacing, write_groups, write_json, write_table
+from neardup.sinks.results import ROW_GROUP_ROWS, write_groups, write_json, write_table
 
-__all__ = ["ROW_GROUP_ROWS", "replacing", "write_groups", "write_json", "write_table"]
+__all__ = ["ROW_GROUP_ROWS", "write_groups", "write_json", "write_table"]

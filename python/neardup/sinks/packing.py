@@ -11,9 +11,9 @@ from typing import Protocol
 import zstandard
 
 from neardup.sinks.gzipped import LEVEL, GzipWriter
-from neardup.sinks.results import replacing
 from neardup.sources.files import Place
 from neardup.sources.unpack import compression_of
+from neardup.writing import replacing
 
 
 class Writable(Protocol):

@@ -20,7 +20,6 @@ from typing import IO, Final
 from neardup.errors import OutputError
 from neardup.sinks.decisions import ADDED, Decision, Decisions
 from neardup.sinks.packing import pack_record
-from neardup.sinks.results import output_error, replacing
 from neardup.sources.files import STDIN_NAME, Place
 from neardup.sources.framing import Framed, frame
 from neardup.sources.http import BodyError
@@ -28,6 +27,7 @@ from neardup.sources.tree import PageFiles, read_page_file
 from neardup.sources.unpack import Unpacked
 from neardup.sources.warc import PAGE_KINDS, NotAPage, WarcFile, read_page
 from neardup.workers import in_order
+from neardup.writing import output_error, replacing
 
 #: Bytes of records that one thread packs at a time.
 _GATHERED: Final = 1 << 20

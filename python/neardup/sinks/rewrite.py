@@ -17,7 +17,6 @@ from neardup.errors import OutputError
 from neardup.page import BATCH_BYTES
 from neardup.sinks.decisions import Decisions
 from neardup.sinks.records import rewrite_page_files, rewrite_warc
-from neardup.sinks.results import output_error
 from neardup.sinks.rows import rewrite_delimited, rewrite_jsonl, rewrite_parquet
 from neardup.sources.delimited import Delimited
 from neardup.sources.files import STDIN_NAME, Place
@@ -26,6 +25,7 @@ from neardup.sources.jsonl import JsonLines
 from neardup.sources.parquet import ParquetRows
 from neardup.sources.tree import PageFiles
 from neardup.sources.warc import WarcFile
+from neardup.writing import output_error
 
 
 class Names:

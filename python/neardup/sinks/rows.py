@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 from neardup.errors import OutputError
 from neardup.sinks.decisions import ADDED, Decision, Decisions
 from neardup.sinks.packing import packed, stored_compression
-from neardup.sinks.results import replacing
 from neardup.sources.delimited import Delimited, Group
 from neardup.sources.jsonl import Block, JsonLines
 from neardup.sources.parquet import ParquetRows, convert, read_group
 from neardup.workers import in_order
+from neardup.writing import replacing
 
 _GROUP_BYTES: Final = 64 << 20
 

@@ -14,16 +14,19 @@ from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.errors import InputError
-from neardup.page import BATCH_BYTES, Skipped
+from neardup.fingerprints.one_pass import OnePass, ReadPages
+from neardup.lazy import later
+from neardup.page import BATCH_BYTES, PAGES, Skipped
 from neardup.record import record
 from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped, page_too_long
 from neardup.sources.files import Place
 from neardup.sources.line_numbers import LineNumbers
 from neardup.sources.unpack import Unpacked, compression_of
+
+pc = later("pyarrow.compute")
 
 #: A longer line is passed over.
 LINE_BYTES: Final = 1 << 30
@@ -126,13 +129,16 @@ class JsonLines:
                 if stretch.skipped:
                     yield only_skipped(stretch.nbytes, self._skipped(stretch, numbers))
                 else:
-                    yield Chunk(stretch.nbytes, partial(self._load_stretch, stretch, numbers))
+                    load = partial(self._load_stretch, stretch, numbers)
+                    read = partial(self._read_stretch, stretch, numbers) if stretch.length <= PAGE_BYTES else None
+                    yield Chunk(stretch.nbytes, load, read=read)
             return
         for block in self.blocks():
             if block.skipped is not None:
                 yield only_skipped(block.nbytes, block.skipped)
             else:
-                yield Chunk(block.nbytes, partial(self.load, block), len(block.data))
+                read = partial(self._read, block) if len(block.data) <= PAGE_BYTES else None
+                yield Chunk(block.nbytes, partial(self.load, block), len(block.data), read)
 
     def blocks(self) -> Iterator[Block]:
         """The file cut at line ends, and what had to be passed over."""
@@ -210,36 +216,50 @@ class JsonLines:
             raise InputError(reason, where=self.place.name) from None
 
     def _load_stretch(self, stretch: Stretch, numbers: LineNumbers) -> Loaded:
+        rows, bad = self._of_stretch(stretch, numbers, _native.parse_jsonl_file)
+        return self._loaded(rows, bad, numbers.before(stretch.number), stretch.start)
+
+    def _read_stretch(self, stretch: Stretch, numbers: LineNumbers, one_pass: OnePass) -> tuple[Loaded, ReadPages]:
+        rows, bad, read = self._of_stretch(stretch, numbers, _native.fingerprint_jsonl_file, **one_pass.asked)
+        return self._loaded(rows, bad, numbers.before(stretch.number), stretch.start), one_pass.read(read)
+
+    def _of_stretch(
+        self, stretch: Stretch, numbers: LineNumbers, parse: Callable[..., Any], **asked: Any
+    ) -> tuple[Any, ...]:
+        """What a function of the native module makes of a stretch, but for how many lines it has."""
         lines = None
         numbers.begin(stretch.number)
         try:
-            rows, bad, lines = self._readable(
-                _native.parse_jsonl_file, self.place.path, stretch.start, stretch.length, self.fields.names()
+            rows, bad, lines, *more = self._readable(
+                partial(parse, **asked), self.place.path, stretch.start, stretch.length, self.fields.names()
             )
         finally:
             numbers.end(stretch.number, lines)
-        return self._loaded((rows, bad), numbers.before(stretch.number), stretch.start)
+        return rows, bad, *more
 
     def load(self, block: Block) -> Loaded:
         """The pages of a block; a page's ``record`` is the number of its line in the file, from 0."""
-        return self._loaded(_native.parse_jsonl(block.data, self.fields.names()), block.first_line, block.first_byte)
+        return self._loaded(*_native.parse_jsonl(block.data, self.fields.names()), block.first_line, block.first_byte)
 
-    def _loaded(
-        self, parsed: tuple[pa.RecordBatch, list[tuple[int, str]]], first: int, first_byte: int | None
-    ) -> Loaded:
-        source, (rows, bad) = self.place.name, parsed
+    def _read(self, block: Block, one_pass: OnePass) -> tuple[Loaded, ReadPages]:
+        rows, bad, read = _native.fingerprint_jsonl(block.data, self.fields.names(), **one_pass.asked)
+        return self._loaded(rows, bad, block.first_line, block.first_byte), one_pass.read(read)
+
+    def _loaded(self, rows: pa.RecordBatch, bad: list[tuple[int, str]], first: int, first_byte: int | None) -> Loaded:
+        """Pages, with or without their contents; without, none of them is too long."""
+        source = self.place.name
         wrong: list[tuple[Any, str]] = list(bad)
-        content: Any = rows["content"]
-        if content.nbytes > PAGE_BYTES:
-            too_long: Any = pc.greater(pc.binary_length(content), pa.scalar(PAGE_BYTES))
+        columns: dict[str, Any] = {"charset": "utf-8"}
+        if "content" in rows.schema.names and rows["content"].nbytes > PAGE_BYTES:
+            too_long: Any = pc.greater(pc.binary_length(rows["content"]), pa.scalar(PAGE_BYTES))
             wrong += [(line, page_too_long()) for line in pc.filter(rows["line"], too_long).to_pylist()]
             rows = rows.filter(pc.invert(too_long))
-        columns: dict[str, Any] = {name: rows[name] for name in ("id", "url", "content", "html", "date")}
-        columns["charset"] = "utf-8"
+        columns |= {name: rows[name] for name in PAGES.names if name in rows.schema.names}
         columns["record"] = pc.add(rows["line"], first) if first else rows["line"]
         if first_byte is not None:
             columns["offset"] = pc.add(rows["start"], first_byte) if first_byte else rows["start"]
-            columns["length"] = rows["length"]
+        else:
+            del columns["length"]
         skipped = [Skipped(source, f"line {first + line + 1}", reason) for line, reason in sorted(wrong)]
         return Loaded(build_pages(columns, source, rows.num_rows), skipped)
 

@@ -8,13 +8,15 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.errors import InputError, UsageError, single_text
+from neardup.lazy import later
 from neardup.page import BATCH_BYTES
 from neardup.record import record
 from neardup.sources.base import Chunk, Fields, Loaded, build_pages
 from neardup.sources.parquet import check_columns, column_of, convert, pieces
+
+pc = later("pyarrow.compute")
 
 
 @record(frozen=True, slots=True)

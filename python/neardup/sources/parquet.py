@@ -12,15 +12,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.errors import InputError
+from neardup.lazy import later
 from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped, page_too_long
 from neardup.sources.files import Place, file_system
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
+
+pc = later("pyarrow.compute")
 
 _MOST_ROWS: Final = 8192
 

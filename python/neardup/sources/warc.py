@@ -16,10 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.errors import InputError
+from neardup.lazy import later
 from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources.base import Chunk, Loaded, build_pages, only_skipped
 from neardup.sources.files import Place
@@ -30,6 +30,8 @@ from neardup.sources.warc_library import record_from
 
 if TYPE_CHECKING:
     from fastwarc.warc import HeaderMap, WarcRecord
+
+pc = later("pyarrow.compute")
 
 #: A body that is longer, or unpacks to more, is skipped.
 BODY_BYTES: Final = 64 << 20

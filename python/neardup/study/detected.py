@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup import _native
-from neardup.engines.matching import Matches
+from neardup.engines.matches import Matches
 from neardup.study.clustering import DUPLICATES, Clustering, Level, Mask, Plan, Rows, cluster_sizes
 
 

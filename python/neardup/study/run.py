@@ -31,7 +31,7 @@ from neardup.engines.stopwatch import Stopwatch
 from neardup.errors import FormatError, InputError, UsageError
 from neardup.fingerprints import ShingleParagraphs
 from neardup.results import Opened
-from neardup.sinks import replacing, write_json, write_table
+from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Fields, Loaded
 from neardup.study import tables
@@ -42,6 +42,7 @@ from neardup.study.links import PARTS, Connection, connect, link_graph, read_see
 from neardup.study.page import study_page
 from neardup.study.paragraphs import TABLE_BYTES, ParagraphLists, cluster_by_paragraphs
 from neardup.version import VERSION
+from neardup.writing import replacing
 
 STEPS: Final = 20
 LEVELS: Final = (0.9, 0.7, 0.5)

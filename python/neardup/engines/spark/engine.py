@@ -18,7 +18,8 @@ from neardup.engines import first_pass
 from neardup.engines.earlier import FILE
 from neardup.engines.layout import Layout
 from neardup.engines.local import stages
-from neardup.engines.matching import RuleCounts, most_accepted
+from neardup.engines.matches import RuleCounts
+from neardup.engines.matching import most_accepted
 from neardup.engines.outcome import AGAINST_OUT
 from neardup.engines.parts import Tally
 from neardup.engines.progress import Progress, Silent

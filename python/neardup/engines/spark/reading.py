@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from neardup.errors import InputError
 from neardup.graph.keep import preferences
 from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources import Fields
-from neardup.sources.base import Loaded, build_pages
+from neardup.sources.base import Chunk, Loaded, build_pages
 from neardup.sources.inputs import FileSource, Inputs, runs_of_files
 from neardup.sources.tree import PageFiles, looks_like_html
 
@@ -49,18 +50,17 @@ class Reader:
 
     layout: Layout
 
-    def __call__(self, part: int, chunks: Iterator[tuple[Loaded, int]]) -> Batches:
+    def __call__(self, part: int, chunks: Iterable[Chunk]) -> Batches:
         """The pages of a part, then one row that tells what else was there."""
         page_columns = PageColumns(self.layout.detector, self.layout.settings)
         tallies: list[Tally] = []
         position = 0
-        for loaded, nbytes in chunks:
-            replaced = 0
+        for chunk in chunks:
+            loaded, columns, replaced = page_columns.load(chunk)
             if count := loaded.pages.num_rows:
-                columns, replaced = page_columns.of(loaded.pages)
                 yield self._rows(part, position, columns, page_columns.kinds)
             position += count
-            tallies.append(Tally(1, count, nbytes, replaced, loaded.skipped, loaded.ignored))
+            tallies.append(Tally(1, count, chunk.nbytes, replaced, loaded.skipped, loaded.ignored))
         told = json.dumps(Tally.total(tallies).to_json())
         yield pa.RecordBatch.from_pydict({"part": [part], "position": [position], "told": [told]})
 
@@ -149,8 +149,7 @@ def read_files(session: SparkSession, source: Inputs, layout: Layout) -> DataFra
                 for part, made in zip(
                     batch.column("part").to_pylist(), batch.column("source").to_pylist(), strict=True
                 ):
-                    chunks = pickle.loads(made).chunks()
-                    yield from reader(part, ((chunk.load(), chunk.nbytes) for chunk in chunks))
+                    yield from reader(part, pickle.loads(made).chunks())
 
         return fitted(rows(), schema)
 
@@ -171,11 +170,11 @@ def read_frame(frame: DataFrame, layout: Layout, fields: Fields, order: str | Se
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
 
-        def chunks() -> Iterator[tuple[Loaded, int]]:
+        def chunks() -> Iterator[Chunk]:
             position = 0
             for batch in batches:
                 for piece in pieces(batch):
-                    yield _loaded(piece, part, position), piece.column("content").nbytes
+                    yield Chunk(piece.column("content").nbytes, partial(_loaded, piece, part, position))
                     position += piece.num_rows
 
         return fitted(reader(part, chunks()), schema)
