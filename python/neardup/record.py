@@ -59,6 +59,8 @@ class _Shape:
 
 
 def _made(cls: type, slots: bool) -> type:
+    # Where there are no words, ``dataclass`` puts the signature there, and takes milliseconds to find it out.
+    cls.__doc__ = cls.__doc__ or cls.__name__
     made: Any = dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
     made.__record__ = _Shape(made)
     made.__signature__ = _SIGNATURE

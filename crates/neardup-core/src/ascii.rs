@@ -13,6 +13,9 @@ pub struct Masks {
     pub beyond: u64,
 }
 
+/// A block has no more runs than this.
+pub(crate) const RUNS_OF_BLOCK: usize = 32;
+
 /// A way to tell the masks.
 pub(crate) trait Classes {
     /// The masks of 64 bytes.
@@ -32,6 +35,29 @@ pub(crate) trait Classes {
     /// # Safety
     /// The machine has the instructions of this way.
     unsafe fn within(block: &[u8; 64], first: u8, last: u8) -> u64;
+
+    /// Where the runs of a block begin, each moved on by `from`, and how long they are; they begin and end where bits are
+    /// set. A start without an end may stand behind the others; what is written behind them means nothing.
+    ///
+    /// # Safety
+    /// The machine has the instructions of this way.
+    #[inline(always)]
+    unsafe fn runs(
+        mut starts: u64,
+        mut ends: u64,
+        from: u16,
+        places: &mut [u16; RUNS_OF_BLOCK],
+        lengths: &mut [u8; RUNS_OF_BLOCK],
+    ) {
+        for at in 0..ends.count_ones() as usize {
+            let start = starts.trailing_zeros();
+            // There are no more of them than this.
+            places[at % RUNS_OF_BLOCK] = from + start as u16;
+            lengths[at % RUNS_OF_BLOCK] = (ends.trailing_zeros() - start) as u8;
+            starts &= starts.wrapping_sub(1);
+            ends &= ends.wrapping_sub(1);
+        }
+    }
 
     /// The masks of the 64 bytes from `at` on; behind the end there is nothing.
     ///
@@ -110,7 +136,7 @@ pub(crate) use x86::{Avx2, Avx512};
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Classes, Masks};
+    use super::{Classes, Masks, RUNS_OF_BLOCK};
 
     pub(crate) struct Avx2;
     pub(crate) struct Avx512;
@@ -152,6 +178,49 @@ mod x86 {
         unsafe fn within(block: &[u8; 64], first: u8, last: u8) -> u64 {
             // SAFETY: as the caller says.
             unsafe { within_avx512(block, first, last) }
+        }
+
+        #[inline(always)]
+        unsafe fn runs(
+            starts: u64,
+            ends: u64,
+            from: u16,
+            places: &mut [u16; RUNS_OF_BLOCK],
+            lengths: &mut [u8; RUNS_OF_BLOCK],
+        ) {
+            // SAFETY: as the caller says.
+            unsafe { runs_avx512(starts, ends, from, places, lengths) }
+        }
+    }
+
+    /// The numbers of the bytes of a block.
+    const NUMBERS: [u8; 64] = {
+        let mut numbers = [0; 64];
+        let mut at = 0;
+        while at < 64 {
+            numbers[at] = at as u8;
+            at += 1;
+        }
+        numbers
+    };
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+    fn runs_avx512(
+        starts: u64,
+        ends: u64,
+        from: u16,
+        places: &mut [u16; RUNS_OF_BLOCK],
+        lengths: &mut [u8; RUNS_OF_BLOCK],
+    ) {
+        // SAFETY: the numbers are 64 bytes long, the places too, the lengths 32.
+        unsafe {
+            let numbers = _mm512_loadu_si512(NUMBERS.as_ptr().cast());
+            let begin = _mm512_castsi512_si256(_mm512_maskz_compress_epi8(starts, numbers));
+            let end = _mm512_castsi512_si256(_mm512_maskz_compress_epi8(ends, numbers));
+            _mm256_storeu_si256(lengths.as_mut_ptr().cast(), _mm256_sub_epi8(end, begin));
+            let moved = _mm512_add_epi16(_mm512_cvtepu8_epi16(begin), _mm512_set1_epi16(from as i16));
+            _mm512_storeu_si512(places.as_mut_ptr().cast(), moved);
         }
     }
 
@@ -367,6 +436,16 @@ mod tests {
                 |marks, (at, byte): (usize, &u8)| marks | u64::from((first..=last).contains(byte)) << at;
             assert_eq!(C::within(block, first, last), block.iter().enumerate().fold(0, inside), "{block:?}");
         }
+        let word = naive(block).word;
+        let (starts, ends) = (word & !(word << 1), word << 1 & !word);
+        let (mut places, mut lengths) = ([0; RUNS_OF_BLOCK], [0; RUNS_OF_BLOCK]);
+        // SAFETY: as above.
+        unsafe { C::runs(starts, ends, 700, &mut places, &mut lengths) };
+        let marked = |marks: u64| (0..64u16).filter(move |&at| marks >> at & 1 == 1);
+        let expected =
+            marked(starts).zip(marked(ends)).map(|(start, end)| (700 + start, (end - start) as u8));
+        let count = ends.count_ones() as usize;
+        assert!(places.into_iter().zip(lengths).take(count).eq(expected), "{block:?}");
     }
 
     #[test]

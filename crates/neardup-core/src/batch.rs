@@ -1,6 +1,6 @@
 //! The kernels over a batch of pages: lists of tokens in, one row of numbers a page out.
 
-use crate::making::{Kind, Made, Maker};
+use crate::making::{Kind, Made, Maker, Workspace};
 use crate::minhash::{Functions, pair_keys};
 use crate::ordered::Ordered;
 use crate::parity;
@@ -80,7 +80,8 @@ pub fn minima_keys(tokens: Lists<'_>, shingling: Shingling, count: usize, rows: 
 }
 
 fn rows_of(tokens: Lists<'_>, kind: Kind) -> Vec<u64> {
-    let mut maker = Maker::new(&[kind], 0);
+    let mut work = Workspace::default();
+    let mut maker = Maker::new(&[kind], 0, &mut work);
     tokens.iter().for_each(|page| maker.page(page));
     match maker.made().pop() {
         Some(Made::Rows { values, .. }) => values,

@@ -109,46 +109,27 @@ const SHORT: [Short; 32] = {
     short
 };
 
-/// Terms that are looked at without asking each time whether there is another one.
-const TOGETHER: usize = 4;
-
-/// So many tokens more than there are terms may be written by [`fold_runs`].
-pub(crate) const BEHIND: usize = TOGETHER - 1;
-
-/// The tokens of the terms of a block of 64 bytes that begin and end where bits are set, lower-cased by `case`, written to
-/// `out`; how many they are. Each has 1 to 16 bytes.
+/// Appends the tokens of terms that begin at some places and are so long, 1 to 16 bytes each, lower-cased by `case`.
 ///
 /// # Safety
-/// From `block` on 80 bytes can be read; `out` has room for a token a term and [`BEHIND`] more.
+/// From each place on 16 bytes can be read.
 #[inline(always)]
 pub(crate) unsafe fn fold_runs(
-    block: *const u8,
-    mut starts: u64,
-    mut ends: u64,
+    bytes: *const u8,
+    starts: &[u16],
+    lengths: &[u8],
     case: u64,
-    out: *mut u64,
-) -> usize {
-    let count = ends.count_ones() as usize;
-    let mut done = 0;
-    while done < count {
-        for at in 0..TOGETHER {
-            // Behind the last one: 64 both, or the start of a term that ends behind the block.
-            let (start, end) = (starts.trailing_zeros() as usize, ends.trailing_zeros() as usize);
-            starts &= starts.wrapping_sub(1);
-            ends &= ends.wrapping_sub(1);
-            let short = SHORT[(end - start) % SHORT.len()];
-            // SAFETY: it starts in the block, or right behind it; as many are written as the caller says.
-            unsafe {
-                let words = block.add(start).cast::<u64>();
-                let (low, high) =
-                    (u64::from_le(words.read_unaligned()), u64::from_le(words.add(1).read_unaligned()));
-                let (low, high) = ((low | case) & short.keep.0, (high | case) & short.keep.1);
-                out.add(done + at).write(short.token(low, high));
-            }
-        }
-        done += TOGETHER;
-    }
-    count
+    out: &mut Vec<u64>,
+) {
+    out.extend(starts.iter().zip(lengths).map(|(&start, &length)| {
+        let short = SHORT[usize::from(length) % SHORT.len()];
+        // SAFETY: as the caller says.
+        let (low, high) = unsafe {
+            let words = bytes.add(usize::from(start)).cast::<u64>();
+            (u64::from_le(words.read_unaligned()), u64::from_le(words.add(1).read_unaligned()))
+        };
+        short.token((low | case) & short.keep.0, (high | case) & short.keep.1)
+    }));
 }
 
 #[inline(always)]

@@ -50,14 +50,30 @@ impl Sets {
     }
 }
 
+/// Tokens of ordinary pages to a word of their parities.
+const TOKENS_A_WORD: usize = 32;
+
 /// Takes pages and makes all their fingerprints.
 #[derive(Debug)]
-pub struct Maker {
+pub struct Maker<'a> {
     kinds: Vec<Kind>,
     sets: Vec<Sets>,
     others: Vec<Step>,
+    work: &'a mut Workspace,
+}
+
+/// Buffers that one maker after another uses.
+#[derive(Debug, Default)]
+pub struct Workspace {
     shingles: Shingles,
     ordered: Ordered,
+}
+
+impl Workspace {
+    /// The bytes of its buffers.
+    pub fn nbytes(&self) -> usize {
+        self.shingles.values.capacity() * size_of::<u64>() + self.ordered.nbytes()
+    }
 }
 
 /// The shingles of a page, made once for steps that want the same.
@@ -77,9 +93,9 @@ impl Shingles {
     }
 }
 
-impl Maker {
+impl<'a> Maker<'a> {
     /// For about so many tokens in all.
-    pub fn new(kinds: &[Kind], tokens: usize) -> Self {
+    pub fn new(kinds: &[Kind], tokens: usize, work: &'a mut Workspace) -> Self {
         let (mut sets, mut others) = (Vec::new(), Vec::new());
         for &kind in kinds {
             match kind {
@@ -98,20 +114,20 @@ impl Maker {
                 Kind::Set { shingling } => sets.push(Sets {
                     shingling,
                     sets: (vec![0], Vec::with_capacity(tokens)),
-                    parities: (vec![0], Vec::new()),
+                    parities: (vec![0], Vec::with_capacity(tokens / TOKENS_A_WORD)),
                 }),
             }
         }
-        let (shingles, ordered) = (Shingles::default(), Ordered::default());
-        Maker { kinds: kinds.to_vec(), sets, others, shingles, ordered }
+        Maker { kinds: kinds.to_vec(), sets, others, work }
     }
 
     /// Makes the fingerprints of the next page.
     pub fn page(&mut self, tokens: &[u64]) {
-        self.shingles.made = None;
+        let Workspace { shingles: made, ordered } = &mut *self.work;
+        made.made = None;
         for Sets { shingling, sets: (offsets, values), parities } in &mut self.sets {
             let from = values.len();
-            self.ordered.append(self.shingles.of(*shingling, tokens), values);
+            ordered.append(made.of(*shingling, tokens), values);
             offsets.push(values.len() as i64);
             parity::append(&values[from..], &mut parities.1);
             parities.0.push(parities.1.len() as i64);
@@ -122,7 +138,7 @@ impl Maker {
                     // What repeats changes no minimum: where there is a set, it is the shorter list.
                     let shingles = match self.sets.iter().find(|sets| sets.shingling == *shingling) {
                         Some(sets) => sets.last(),
-                        None => self.shingles.of(*shingling, tokens),
+                        None => made.of(*shingling, tokens),
                     };
                     if shingles.is_empty() {
                         minima.fill(u32::MAX);
@@ -136,7 +152,7 @@ impl Maker {
                 Step::Bits { shingling, projection, sketches } => {
                     let from = sketches.len();
                     sketches.resize(from + projection.width(), 0);
-                    let of = if shingling.k == 1 { tokens } else { self.shingles.of(*shingling, tokens) };
+                    let of = if shingling.k == 1 { tokens } else { made.of(*shingling, tokens) };
                     projection.bits(of, &mut sketches[from..]);
                 }
             }
@@ -226,7 +242,8 @@ mod tests {
                 Kind::Keys { shingling: two, count: 7, rows: 2 },
                 Kind::Set { shingling: two },
             ];
-            let mut maker = Maker::new(&kinds, 10);
+            let mut work = Workspace::default();
+            let mut maker = Maker::new(&kinds, 10, &mut work);
             pages.iter().for_each(|page| maker.page(page));
             let alone: Vec<Made> = kinds.iter().map(|&kind| naive(kind, &pages)).collect();
             prop_assert_eq!(maker.made(), alone);

@@ -28,6 +28,11 @@ pub struct Ordered {
 }
 
 impl Ordered {
+    /// The bytes of the table.
+    pub fn nbytes(&self) -> usize {
+        self.table.capacity() * size_of::<u64>()
+    }
+
     /// Appends the distinct values of a list to `out`, ascending.
     pub fn append(&mut self, values: &[u64], out: &mut Vec<u64>) {
         if values.len() > LONGEST || !self.append_evenly(values, out) {

@@ -7,7 +7,7 @@ use crate::address::address;
 use crate::content::stream::Found;
 use crate::content::{Ideas, Placed, Streamer};
 use crate::decode::decode;
-use crate::hash::{BEHIND, TermHash, fold_runs, fold_short, fold_with};
+use crate::hash::{TermHash, fold_runs, fold_short, fold_with};
 use crate::html::blocks::{Segment, place, structure};
 use crate::html::visible::{Visible, extract};
 use crate::image::{ImageBase, lasting_name};
@@ -262,19 +262,11 @@ impl Terms for FoldTokens<'_> {
     }
 
     #[inline(always)]
-    unsafe fn short_terms(&mut self, block: *const u8, starts: u64, ends: u64) {
-        self.0.reserve(MOST_TERMS);
-        // SAFETY: there is room for them, and the caller says what can be read.
-        unsafe {
-            let behind = self.0.as_mut_ptr().add(self.0.len());
-            let count = fold_runs(block, starts, ends, CASE, behind);
-            self.0.set_len(self.0.len() + count);
-        }
+    unsafe fn short_terms(&mut self, bytes: *const u8, starts: &[u16], lengths: &[u8]) {
+        // SAFETY: as the caller says.
+        unsafe { fold_runs(bytes, starts, lengths, CASE, self.0) }
     }
 }
-
-/// Tokens that a block of 64 bytes has room for, and those that are written too much.
-const MOST_TERMS: usize = 32 + BEHIND;
 
 struct RabinTokens<'a>(&'a mut Vec<u64>);
 

@@ -12,7 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 
 #[cfg(target_arch = "x86_64")]
 use crate::ascii::{Avx2, Avx512};
-use crate::ascii::{Classes, Masks, Portable, first};
+use crate::ascii::{Classes, Masks, Portable, RUNS_OF_BLOCK, first};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{self, Level};
 use crate::unicode::{Class, Kind, push_lower};
@@ -43,20 +43,16 @@ pub trait Terms {
         self.term(buffer);
     }
 
-    /// The terms of a block of 64 bytes: runs of 1 to 16 ASCII letters and digits that begin and end where bits are set.
-    /// The start of one more, which ends behind the block, may be among them.
+    /// Terms of 1 to 16 ASCII letters and digits, not lower-cased yet, that begin at some places and are so long.
     ///
     /// # Safety
-    /// From `block` on 64 + `SHORT` bytes can be read.
+    /// From each place on 16 bytes can be read.
     #[inline(always)]
-    unsafe fn short_terms(&mut self, block: *const u8, mut starts: u64, mut ends: u64) {
-        while ends != 0 {
-            let (start, end) = (starts.trailing_zeros() as usize, ends.trailing_zeros() as usize);
+    unsafe fn short_terms(&mut self, bytes: *const u8, starts: &[u16], lengths: &[u8]) {
+        for (&start, &length) in starts.iter().zip(lengths) {
             // SAFETY: as the caller says.
-            let (low, high) = unsafe { first_words(block.add(start), end - start) };
-            self.short_term(low, high, end - start);
-            starts &= starts - 1;
-            ends &= ends - 1;
+            let (low, high) = unsafe { first_words(bytes.add(usize::from(start)), usize::from(length)) };
+            self.short_term(low, high, usize::from(length));
         }
     }
 }
@@ -96,6 +92,7 @@ pub(crate) const CASE: u64 = 0x2020_2020_2020_2020;
 pub struct Splitter {
     term: String,
     characters: Vec<char>,
+    runs: Runs,
 }
 
 impl Splitter {
@@ -114,7 +111,7 @@ impl Splitter {
     }
 
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx2,bmi1,bmi2,popcnt")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,popcnt")]
     fn split_avx512(&mut self, text: &str, sink: &mut impl Terms) {
         // SAFETY: the machine has what this function is compiled for.
         unsafe { self.split_by::<Avx512>(text, sink) }
@@ -133,6 +130,7 @@ impl Splitter {
     unsafe fn split_by<C: Classes>(&mut self, text: &str, sink: &mut impl Terms) {
         let bytes = text.as_bytes();
         let mut schemes = Schemes::new(bytes);
+        self.runs.count = 0;
         let mut at = 0;
         // Bytes at the beginning of the block that belong to a separator in the one before.
         let mut passed = 0;
@@ -146,10 +144,12 @@ impl Splitter {
                     // SAFETY: as the caller says.
                     || unsafe { usual_separators::<C>(bytes, at, masks.beyond >> from << from) }
                     || only_separators(text, at, masks.beyond >> from << from, &mut passed));
-            // SAFETY: behind the block there is room for a short term.
-            if plain && let Some(next) = unsafe { self.plain_block(bytes, at, masks, sink) } {
+            // SAFETY: as the caller says; behind the block there is room for a short term.
+            if plain && let Some(next) = unsafe { self.plain_block::<C>(bytes, at, masks, sink) } {
                 at = next;
             } else {
+                // SAFETY: these bytes are those that runs wait in.
+                unsafe { self.runs.send(bytes, sink) };
                 let mut start = at + from;
                 passed = 0;
                 if bytes.len() - start <= LAST && schemes.none_before(bytes.len()) {
@@ -159,18 +159,20 @@ impl Splitter {
                 at = if start < bytes.len() { self.block(text, start, &mut schemes, sink) } else { start };
             }
         }
+        // SAFETY: as above.
+        unsafe { self.runs.send(bytes, sink) };
     }
 
     /// A block in which nothing but ASCII makes terms, and no `://` near: its terms are read off two masks, of the bytes
-    /// where a run begins and of those behind one. No term waits for where the one before it ended, so the processor
-    /// reads several at a time. Gives where the next block begins: behind this one, or where a run begins that goes on
+    /// where a run begins and of those behind one. They wait there, to be hashed together with those of other blocks.
+    /// Gives where the next block begins: behind this one, or where a run begins that goes on
     /// behind it, so that every run is read in one block. Or nothing, and nothing is done, where a run fills all of it or a
     /// URL without a scheme may begin.
     ///
     /// # Safety
-    /// Behind the block there are `SHORT` bytes.
+    /// The machine has the instructions of `C`; behind the block there are `SHORT` bytes, and what waits is of these bytes.
     #[inline(always)]
-    unsafe fn plain_block(
+    unsafe fn plain_block<C: Classes>(
         &mut self,
         bytes: &[u8],
         at: usize,
@@ -188,6 +190,8 @@ impl Splitter {
             return None;
         }
         if long_runs(masks.word) {
+            // SAFETY: as the caller says.
+            unsafe { self.runs.send(bytes, sink) };
             while ends != 0 {
                 let (start, end) =
                     (at + starts.trailing_zeros() as usize, at + ends.trailing_zeros() as usize);
@@ -197,8 +201,12 @@ impl Splitter {
                 ends &= ends - 1;
             }
         } else {
+            if !self.runs.have_room(at) {
+                // SAFETY: as the caller says.
+                unsafe { self.runs.send(bytes, sink) };
+            }
             // SAFETY: as the caller says.
-            unsafe { sink.short_terms(bytes.as_ptr().add(at), starts, ends) };
+            unsafe { self.runs.add::<C>(at, starts, ends) };
         }
         Some(at + next)
     }
@@ -214,20 +222,24 @@ impl Splitter {
         let mut blocks = [b' '; LAST + 64 + SHORT];
         blocks[..rest.len()].copy_from_slice(rest.as_bytes());
         let (mut at, mut passed) = (0, 0);
+        let mut reached = text.len();
         while at < rest.len() {
             // SAFETY: as the caller says.
             let masks = unsafe { C::at(&blocks, at) };
             let from = std::mem::take(&mut passed);
-            if masks.beyond != 0 && !only_separators(rest, at, masks.beyond >> from << from, &mut passed) {
-                return start + at + from;
+            let plain =
+                masks.beyond == 0 || only_separators(rest, at, masks.beyond >> from << from, &mut passed);
+            // SAFETY: as the caller says; behind the block there is room for a short term.
+            if plain && let Some(next) = unsafe { self.plain_block::<C>(&blocks, at, masks, sink) } {
+                at = next;
+            } else {
+                reached = start + at + from;
+                break;
             }
-            // SAFETY: behind the block there is room for a short term.
-            let Some(next) = (unsafe { self.plain_block(&blocks, at, masks, sink) }) else {
-                return start + at + from;
-            };
-            at = next;
         }
-        text.len()
+        // SAFETY: these bytes are those that runs wait in.
+        unsafe { self.runs.send(&blocks, sink) };
+        reached
     }
 
     /// A run of ASCII letters and digits as a term.
@@ -409,6 +421,72 @@ impl Splitter {
     }
 }
 
+/// Short runs of letters and digits that wait to be made terms of, hundreds together: a loop over those of one block, of
+/// which there are now six and now eleven, would have the processor guess wrong about its end in every other block.
+#[derive(Debug)]
+struct Runs {
+    /// The place that theirs are counted from.
+    from: usize,
+    count: usize,
+    starts: [u16; RUNS],
+    lengths: [u8; RUNS],
+}
+
+/// Runs that may wait, those of a last block included.
+const RUNS: usize = 512;
+
+impl Default for Runs {
+    fn default() -> Self {
+        Runs { from: 0, count: 0, starts: [0; RUNS], lengths: [0; RUNS] }
+    }
+}
+
+impl Runs {
+    /// Whether those of a block at this place can wait too.
+    #[inline(always)]
+    fn have_room(&self, at: usize) -> bool {
+        self.count + RUNS_OF_BLOCK <= RUNS && (self.count == 0 || at - self.from < usize::from(u16::MAX) - 64)
+    }
+
+    /// Takes the runs of a block at this place that begin and end where bits are set; the start of one more, which ends
+    /// behind the block, may be among them.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `C`; there is room.
+    #[inline(always)]
+    unsafe fn add<C: Classes>(&mut self, at: usize, starts: u64, ends: u64) {
+        debug_assert!(self.have_room(at));
+        if self.count == 0 {
+            self.from = at;
+        }
+        let places = self.starts[self.count..].first_chunk_mut().expect("there is room");
+        let lengths = self.lengths[self.count..].first_chunk_mut().expect("there is room");
+        // SAFETY: as the caller says.
+        unsafe { C::runs(starts, ends, (at - self.from) as u16, places, lengths) };
+        self.count += ends.count_ones() as usize;
+    }
+
+    /// Sends all that wait.
+    ///
+    /// # Safety
+    /// They are runs of these bytes, each with `SHORT` bytes from its start on.
+    #[inline(always)]
+    unsafe fn send(&mut self, bytes: &[u8], sink: &mut impl Terms) {
+        let count = std::mem::take(&mut self.count);
+        debug_assert!(
+            self.starts[..count].iter().all(|&start| self.from + usize::from(start) + SHORT <= bytes.len())
+        );
+        // SAFETY: as the caller says.
+        unsafe {
+            sink.short_terms(
+                bytes.as_ptr().add(self.from.min(bytes.len())),
+                &self.starts[..count],
+                &self.lengths[..count],
+            );
+        }
+    }
+}
+
 /// Whether more than [`SHORT`] bits stand next to each other.
 #[inline(always)]
 fn long_runs(word: u64) -> bool {
@@ -481,6 +559,8 @@ fn words(block: &[u8]) -> (u64, u64) {
 mod tests {
     use super::*;
     use crate::format::LONGEST_SCHEME;
+    use crate::hash::fold_term;
+    use crate::page::{Page, Reader, Reading};
     use crate::urls::{is_scheme, url_end};
     use proptest::prelude::*;
 
@@ -592,6 +672,26 @@ mod tests {
             for length in [1, 2, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 128, 200] {
                 let text = format!("{}{} z", " ".repeat(lead), "Ab1".repeat(70).split_at(length).0);
                 assert_eq!(terms(&text), naive(&text), "{lead} {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn runs_that_wait_keep_their_order_and_places() {
+        // More than may wait; wider apart than their places can be told; between them what is not made to wait.
+        let words = |count: usize| (0..count).map(|at| format!("W{at} ")).collect::<String>();
+        let between =
+            ["", "日本", &"long".repeat(9), "http://a/b", "é", &" ".repeat(70_000), &". ".repeat(40_000)];
+        for one in between {
+            for other in between {
+                let text = format!("{}{one} x {}{other} {}", words(700), words(40), words(33));
+                let expected: Vec<String> = naive(&text);
+                assert_eq!(terms(&text), expected, "{:?} {:?}", one.get(..9), other.get(..9));
+                let tokens: Vec<u64> = expected.iter().map(|term| fold_term(term.as_bytes())).collect();
+                let page = Page { content: text.as_bytes(), html: false, charset: None, url: None };
+                let mut made = Vec::new();
+                Reader::default().tokens(page, Reading::default(), &mut made);
+                assert_eq!(made, tokens);
             }
         }
     }

@@ -17,7 +17,10 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
 use crate::arrays::{detached, pyarrow};
 use crate::fingerprints::KindParts;
-use crate::reading::{Asked, Fingerprinted, PagesRead};
+use crate::reading::{Asked, Fingerprinted, PagesRead, with_workbench};
+
+/// Bytes that are set aside for the text of a page that is not held; a longer one makes it grow.
+const PAGE: usize = 1 << 20;
 
 /// A thread's buffer is let go of if a block made it larger than this.
 const HELD: usize = 16 << 20;
@@ -129,10 +132,13 @@ pub fn fingerprint_jsonl<'py>(
 ) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>, Fingerprinted<'py>)> {
     let asked = Asked::new(kinds, held, hash, site_rule)?;
     let (lines, read) = detached(py, || {
-        let fields = fields(&names);
-        let (mut parser, mut read) = (jsonl::Parser::new(&fields, 0), PagesRead::new(&asked, block.len()));
-        parser.block_shown(&block, |page| read.text(page));
-        (parser.finish().0, read.end())
+        with_workbench(|bench| {
+            let fields = fields(&names);
+            let mut parser = jsonl::Parser::new(&fields, PAGE.min(block.len()));
+            let mut read = PagesRead::new(&asked, block.len(), bench);
+            parser.block_shown(&block, |page| read.text(page));
+            (parser.finish().0, read.end())
+        })
     });
     let (batch, bad) = batch(py, lines, Contents::Gone)?;
     Ok((batch, bad, read.into_python(py)?))
@@ -155,10 +161,13 @@ pub fn fingerprint_jsonl_file<'py>(
 ) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>, usize, Fingerprinted<'py>)> {
     let asked = Asked::new(kinds, held, hash, site_rule)?;
     let ((lines, ends), read) = detached(py, || {
-        let fields = fields(&names);
-        let (mut parser, mut read) = (jsonl::Parser::new(&fields, 0), PagesRead::new(&asked, length));
-        blocks(&path, start, length, |block| parser.block_shown(block, |page| read.text(page)))?;
-        io::Result::Ok((parser.finish(), read.end()))
+        with_workbench(|bench| {
+            let fields = fields(&names);
+            let mut parser = jsonl::Parser::new(&fields, PAGE.min(length));
+            let mut read = PagesRead::new(&asked, length, bench);
+            blocks(&path, start, length, |block| parser.block_shown(block, |page| read.text(page)))?;
+            io::Result::Ok((parser.finish(), read.end()))
+        })
     })?;
     let (batch, bad) = batch(py, lines, Contents::Gone)?;
     Ok((batch, bad, ends, read.into_python(py)?))

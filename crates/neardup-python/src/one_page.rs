@@ -2,7 +2,7 @@
 //! from beginning to end. Python's part of an addition is then small enough for threads to add side by side.
 
 use neardup_core::hash::identity;
-use neardup_core::making::{Kind, Made, Maker};
+use neardup_core::making::{Kind, Made, Maker, Workspace};
 use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::site::site;
 use neardup_index::group::OnePage;
@@ -53,7 +53,8 @@ impl PageReader {
                 (*tokens, url.and_then(|url| site(&url, self.reading.site)))
             }
         };
-        let mut maker = Maker::new(&self.kinds, 0);
+        let mut work = Workspace::default();
+        let mut maker = Maker::new(&self.kinds, 0, &mut work);
         maker.page(tokens);
         let rows = maker.made().into_iter().map(|made| match made {
             Made::Rows { values, .. } => values,

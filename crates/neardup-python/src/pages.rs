@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::arrays::{detached, list_array, pyarrow};
 use crate::fingerprints::KindParts;
-use crate::reading::{Asked, Fingerprinted, PagesRead};
+use crate::reading::{Asked, Fingerprinted, PagesRead, with_workbench};
 
 pub fn reading(hash: &str, site_rule: &str) -> PyResult<Reading> {
     let hash = match hash {
@@ -127,9 +127,11 @@ pub fn fingerprint_pages<'py>(
     let asked = Asked::new(kinds, held, hash, site_rule)?;
     let pages = Pages::new(&content, &html, &charset, &url)?;
     let made = detached(py, || {
-        let mut reading = PagesRead::new(&asked, pages.bytes());
-        pages.iter().for_each(|page| reading.page(page));
-        reading.end()
+        with_workbench(|bench| {
+            let mut reading = PagesRead::new(&asked, pages.bytes(), bench);
+            pages.iter().for_each(|page| reading.page(page));
+            reading.end()
+        })
     });
     made.into_python(py)
 }

@@ -1,11 +1,12 @@
 //! Pages read one after another, wherever they come from: what is told of each, and the fingerprints that are made of its
 //! tokens while these are in the nearest cache.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
 use neardup_core::hash::identities;
-use neardup_core::making::{Kind, Made, Maker};
+use neardup_core::making::{Kind, Made, Maker, Workspace};
 use neardup_core::page::{Facts, Page, Reader, Reading, Text};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -23,6 +24,32 @@ const NAMED: usize = 64;
 
 /// Bytes of text that so many ordinary pages have.
 const NAMED_BYTES: usize = NAMED << 13;
+
+/// A thread's buffers are let go of if a batch made them larger than this.
+const HELD: usize = 16 << 20;
+
+/// Buffers that a thread reads one batch after another with.
+#[derive(Default)]
+pub struct Workbench {
+    making: Workspace,
+    /// Of the tokens only the last ones, where they are not held.
+    tokens: Vec<u64>,
+}
+
+thread_local! {
+    static WORKBENCH: RefCell<Workbench> = RefCell::default();
+}
+
+/// Has this thread's buffers used.
+pub fn with_workbench<R>(work: impl FnOnce(&mut Workbench) -> R) -> R {
+    WORKBENCH.with_borrow_mut(|bench| {
+        let result = work(bench);
+        if bench.making.nbytes() + bench.tokens.capacity() * size_of::<u64>() > HELD {
+            *bench = Workbench::default();
+        }
+        result
+    })
+}
 
 /// What is asked of pages.
 pub struct Asked {
@@ -43,9 +70,9 @@ impl Asked {
 pub struct PagesRead<'a> {
     asked: &'a Asked,
     reader: Reader,
-    maker: Maker,
+    maker: Maker<'a>,
     lengths: Vec<i64>,
-    tokens: Vec<u64>,
+    tokens: &'a mut Vec<u64>,
     titles: StringBuilder,
     sites: StringBuilder,
     replaced: Vec<bool>,
@@ -58,15 +85,17 @@ pub struct PagesRead<'a> {
 
 impl<'a> PagesRead<'a> {
     /// For about so many bytes of text.
-    pub fn new(asked: &'a Asked, bytes: usize) -> Self {
+    pub fn new(asked: &'a Asked, bytes: usize, bench: &'a mut Workbench) -> Self {
+        let Workbench { making, tokens } = bench;
+        tokens.clear();
         // Growing the buffer would copy it.
-        let room = if asked.held { bytes } else { bytes.min(NAMED_BYTES) } / TERM_BYTES;
+        tokens.reserve(if asked.held { bytes } else { bytes.min(NAMED_BYTES) } / TERM_BYTES);
         PagesRead {
             asked,
             reader: Reader::default(),
-            maker: Maker::new(&asked.kinds, bytes / TERM_BYTES),
+            maker: Maker::new(&asked.kinds, bytes / TERM_BYTES, making),
             lengths: Vec::new(),
-            tokens: Vec::with_capacity(room),
+            tokens,
             titles: StringBuilder::new(),
             sites: StringBuilder::new(),
             replaced: Vec::new(),
@@ -80,14 +109,14 @@ impl<'a> PagesRead<'a> {
     /// Reads the next page.
     pub fn page(&mut self, page: Page<'_>) {
         let start = self.tokens.len();
-        let facts = self.reader.tokens(page, self.asked.reading, &mut self.tokens);
+        let facts = self.reader.tokens(page, self.asked.reading, self.tokens);
         self.take(start, facts);
     }
 
     /// Reads the next page, which is text already.
     pub fn text(&mut self, page: Text<'_>) {
         let start = self.tokens.len();
-        let facts = self.reader.text_tokens(page, self.asked.reading, &mut self.tokens);
+        let facts = self.reader.text_tokens(page, self.asked.reading, self.tokens);
         self.take(start, facts);
     }
 
@@ -124,7 +153,7 @@ impl<'a> PagesRead<'a> {
     pub fn end(mut self) -> AllRead {
         self.name();
         AllRead {
-            tokens: self.asked.held.then_some(self.tokens),
+            tokens: self.asked.held.then(|| std::mem::take(self.tokens)),
             lengths: self.lengths,
             titles: self.titles,
             sites: self.sites,

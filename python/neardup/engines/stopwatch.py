@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from neardup.engines.progress import Progress
 from neardup.record import record
@@ -19,7 +18,6 @@ class Stage:
     peak_memory: int | None
 
 
-@dataclass(slots=True)
 class Stopwatch:
     """Times stages and tells a progress display of them.
 
@@ -31,8 +29,9 @@ class Stopwatch:
     'reading'
     """
 
-    progress: Progress
-    stages: list[Stage] = field(default_factory=list)
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.stages: list[Stage] = []
 
     @contextmanager
     def stage(self, name: str, total_bytes: int | None = None) -> Iterator[None]:

@@ -7,7 +7,6 @@ another kind or version, one that was cut short, and one with a changed byte are
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import zlib
@@ -20,7 +19,10 @@ import numpy.typing as npt
 
 from neardup import _native
 from neardup.errors import FormatError
+from neardup.lazy import later
 from neardup.writing import replacing
+
+hashlib = later("hashlib")
 
 #: Of this layout of files; the fingerprints in them have a version of their own.
 VERSION: Final = 1

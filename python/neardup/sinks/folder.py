@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import glob
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -42,7 +41,7 @@ def new_folder(out: Path, overwrite: bool = False, *, mark: str = "run.json") ->
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         _sweep(out)
-        folder = out.parent / f".{out.name}.{os.getpid()}-{secrets.token_hex(3)}.partial"
+        folder = out.parent / f".{out.name}.{os.getpid()}-{os.urandom(3).hex()}.partial"
         folder.mkdir()
     except OSError as error:
         raise OutputError(f"cannot write there: {error.strerror}", where=str(out.parent)) from None
