@@ -90,7 +90,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(crawl: Path, tmp_p
     dice = random.Random(detector)
     out = tmp_path / "out"
     went_on = 0
-    for _ in range(10):
+    for _ in range(20):
         process = start(crawl, out, detector, "resume")
         at_work(process, out)
         time.sleep(lasted * dice.random())
