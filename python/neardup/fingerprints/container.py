@@ -19,10 +19,7 @@ import numpy.typing as npt
 
 from neardup import _native
 from neardup.errors import FormatError
-from neardup.lazy import later
 from neardup.writing import replacing
-
-hashlib = later("hashlib")
 
 #: Of this layout of files; the fingerprints in them have a version of their own.
 VERSION: Final = 1
@@ -100,6 +97,8 @@ def digest_of(kind: str, about: Mapping[str, Any], arrays: Arrays) -> str:
     >>> digest_of("x", {}, {"a": np.arange(3, dtype=np.uint64)})[:8]
     '112d55b0'
     """
+    import hashlib  # few runs come here, and it takes 5 ms of a start
+
     name = hashlib.sha256(json.dumps([kind, _native.FORMAT_VERSION, about], sort_keys=True).encode())
     for label, array in arrays.items():
         name.update(f"\n{label} {array.dtype} {len(array)}\n".encode())
