@@ -37,6 +37,10 @@ class Corpora:
     #: What the pages are, for the record.
     origin: str
     html: Path
+    #: A whole collection: the files of ``debian_docs_en`` as they are stored. A quick run, or one on generated pages, has
+    #: those of ``html``; ``whole`` says which.
+    collection: tuple[Path, ...]
+    whole: bool
     texts: Path
     small: Path
     large: Path | None
@@ -61,12 +65,15 @@ def prepare(places: Places, plan: Plan) -> Corpora:
         _make(folder / name, lambda path: _write(path, _first(_enlarged(texts), size)))
         return folder / name
 
+    whole = places.data is not None and plan.share == 1
     warc, cjk = folder / "pages.warc.gz", folder / "cjk.jsonl"
     _make(warc, lambda path: _write(path, _warc(_taken(html, plan.warc_bytes))))
     _make(cjk, lambda path: _write(path, _cjk(places, plan)))
     return Corpora(
         origin=_origin(places, plan),
         html=html,
+        collection=tuple(_stored(places)) if whole else (html,),
+        whole=whole,
         texts=texts,
         small=enlarged("small.jsonl", plan.small_bytes),
         large=None if plan.large_bytes is None else enlarged("large.jsonl", plan.large_bytes),
@@ -125,11 +132,8 @@ def _pages(places: Places, plan: Plan) -> Iterator[bytes]:
         for page in made.pages:
             yield _json({"id": page.id, "url": page.url, "html": page.html})
         return
-    files = sorted((places.data / "debian_docs_en").glob("*.jsonl.zst"))
-    if not files:
-        raise FileNotFoundError("NEARDUP_DATA has no debian_docs_en/*.jsonl.zst")
     draw = random.Random(SEED)
-    for file in files:
+    for file in _stored(places):
         taken = False
         for number, line in enumerate(unpack(file)):
             if number % _BLOCK == 0:
@@ -137,6 +141,14 @@ def _pages(places: Places, plan: Plan) -> Iterator[bytes]:
             if taken:
                 page = json.loads(line)
                 yield _json({name: page[name] for name in ("id", "url", "html")})
+
+
+def _stored(places: Places) -> list[Path]:
+    assert places.data is not None, "asked for only where there are real pages"
+    files = sorted((places.data / "debian_docs_en").glob("*.jsonl.zst"))
+    if not files:
+        raise FileNotFoundError("NEARDUP_DATA has no debian_docs_en/*.jsonl.zst")
+    return files
 
 
 def _shuffled(lines: Iterable[bytes]) -> list[bytes]:

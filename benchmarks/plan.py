@@ -95,11 +95,11 @@ QUICK: Final = Plan(
     one_word_pages=20_000,
     huge_bytes=40 * MEGABYTE,
     fingerprints=200_000,
-    index_pages=20_480,
+    index_pages=8_192,
     peers=PEERS,
     slow_peers=False,
     start_up_rounds=7,
-    links=2_000_000,
+    links=500_000,
     rendered_queries=2,
     rendering_rounds=1,
 )

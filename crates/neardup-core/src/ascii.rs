@@ -16,6 +16,9 @@ pub struct Masks {
 /// A block has no more runs than this.
 pub(crate) const RUNS_OF_BLOCK: usize = 32;
 
+/// Runs that are written down without asking after each whether there is another one.
+const TOGETHER: usize = 4;
+
 /// A way to tell the masks.
 pub(crate) trait Classes {
     /// The masks of 64 bytes.
@@ -49,13 +52,16 @@ pub(crate) trait Classes {
         places: &mut [u16; RUNS_OF_BLOCK],
         lengths: &mut [u8; RUNS_OF_BLOCK],
     ) {
-        for at in 0..ends.count_ones() as usize {
-            let start = starts.trailing_zeros();
-            // There are no more of them than this.
-            places[at % RUNS_OF_BLOCK] = from + start as u16;
-            lengths[at % RUNS_OF_BLOCK] = (ends.trailing_zeros() - start) as u8;
-            starts &= starts.wrapping_sub(1);
-            ends &= ends.wrapping_sub(1);
+        let groups = ends.count_ones().div_ceil(TOGETHER as u32) as usize;
+        let (places, lengths) = (places.as_chunks_mut::<TOGETHER>().0, lengths.as_chunks_mut::<TOGETHER>().0);
+        for (places, lengths) in places.iter_mut().zip(lengths).take(groups) {
+            for at in 0..TOGETHER {
+                let start = starts.trailing_zeros();
+                places[at] = from.wrapping_add(start as u16);
+                lengths[at] = ends.trailing_zeros().wrapping_sub(start) as u8;
+                starts &= starts.wrapping_sub(1);
+                ends &= ends.wrapping_sub(1);
+            }
         }
     }
 

@@ -64,6 +64,7 @@ pub mod projection;
 pub mod rabin;
 pub mod removal;
 pub mod repeated;
+mod runs;
 pub mod screen;
 pub mod sets;
 pub mod shingle;

@@ -12,9 +12,10 @@ use unicode_normalization::UnicodeNormalization;
 
 #[cfg(target_arch = "x86_64")]
 use crate::ascii::{Avx2, Avx512};
-use crate::ascii::{Classes, Masks, Portable, RUNS_OF_BLOCK, first};
+use crate::ascii::{Classes, Masks, Portable, first};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{self, Level};
+use crate::runs::Runs;
 use crate::unicode::{Class, Kind, push_lower};
 use crate::urls::{Schemes, may_be_www};
 
@@ -79,7 +80,7 @@ impl Terms for Vec<String> {
 }
 
 /// The longest term, in bytes, that goes to the sink in two registers.
-const SHORT: usize = 16;
+pub(crate) const SHORT: usize = 16;
 
 /// What is left at the end of a text, or all of a short one, is read from a copy if it is no longer.
 const LAST: usize = 128;
@@ -130,7 +131,7 @@ impl Splitter {
     unsafe fn split_by<C: Classes>(&mut self, text: &str, sink: &mut impl Terms) {
         let bytes = text.as_bytes();
         let mut schemes = Schemes::new(bytes);
-        self.runs.count = 0;
+        self.runs.clear();
         let mut at = 0;
         // Bytes at the beginning of the block that belong to a separator in the one before.
         let mut passed = 0;
@@ -417,72 +418,6 @@ impl Splitter {
             kept.nfc().for_each(|char| push_lower(char, Class::of(char), &mut self.term));
         } else {
             kept.for_each(|char| push_lower(char, Class::of(char), &mut self.term));
-        }
-    }
-}
-
-/// Short runs of letters and digits that wait to be made terms of, hundreds together: a loop over those of one block, of
-/// which there are now six and now eleven, would have the processor guess wrong about its end in every other block.
-#[derive(Debug)]
-struct Runs {
-    /// The place that theirs are counted from.
-    from: usize,
-    count: usize,
-    starts: [u16; RUNS],
-    lengths: [u8; RUNS],
-}
-
-/// Runs that may wait, those of a last block included.
-const RUNS: usize = 512;
-
-impl Default for Runs {
-    fn default() -> Self {
-        Runs { from: 0, count: 0, starts: [0; RUNS], lengths: [0; RUNS] }
-    }
-}
-
-impl Runs {
-    /// Whether those of a block at this place can wait too.
-    #[inline(always)]
-    fn have_room(&self, at: usize) -> bool {
-        self.count + RUNS_OF_BLOCK <= RUNS && (self.count == 0 || at - self.from < usize::from(u16::MAX) - 64)
-    }
-
-    /// Takes the runs of a block at this place that begin and end where bits are set; the start of one more, which ends
-    /// behind the block, may be among them.
-    ///
-    /// # Safety
-    /// The machine has the instructions of `C`; there is room.
-    #[inline(always)]
-    unsafe fn add<C: Classes>(&mut self, at: usize, starts: u64, ends: u64) {
-        debug_assert!(self.have_room(at));
-        if self.count == 0 {
-            self.from = at;
-        }
-        let places = self.starts[self.count..].first_chunk_mut().expect("there is room");
-        let lengths = self.lengths[self.count..].first_chunk_mut().expect("there is room");
-        // SAFETY: as the caller says.
-        unsafe { C::runs(starts, ends, (at - self.from) as u16, places, lengths) };
-        self.count += ends.count_ones() as usize;
-    }
-
-    /// Sends all that wait.
-    ///
-    /// # Safety
-    /// They are runs of these bytes, each with `SHORT` bytes from its start on.
-    #[inline(always)]
-    unsafe fn send(&mut self, bytes: &[u8], sink: &mut impl Terms) {
-        let count = std::mem::take(&mut self.count);
-        debug_assert!(
-            self.starts[..count].iter().all(|&start| self.from + usize::from(start) + SHORT <= bytes.len())
-        );
-        // SAFETY: as the caller says.
-        unsafe {
-            sink.short_terms(
-                bytes.as_ptr().add(self.from.min(bytes.len())),
-                &self.starts[..count],
-                &self.lengths[..count],
-            );
         }
     }
 }
