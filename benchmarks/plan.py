@@ -99,7 +99,7 @@ QUICK: Final = Plan(
     peers=PEERS,
     slow_peers=False,
     start_up_rounds=7,
-    links=500_000,
+    links=2_000_000,
     rendered_queries=2,
     rendering_rounds=1,
 )

@@ -62,7 +62,7 @@ PARTS: Final[dict[str, Part]] = {
 
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__.splitlines()[0])
-    options.add_argument("--quick", action="store_true", help="a small version, in little more than 3 minutes")
+    options.add_argument("--quick", action="store_true", help="a small version, in under 3 minutes")
     options.add_argument("--only", nargs="+", choices=list(PARTS), metavar="PART", help=", ".join(PARTS))
     options.add_argument("--neardup", metavar="FILE", help="the command to measure (default: this environment's)")
     options.add_argument(
