@@ -37,8 +37,8 @@ class Corpora:
     #: What the pages are, for the record.
     origin: str
     html: Path
-    #: A whole collection: the files of ``debian_docs_en`` as they are stored. A quick run, or one on generated pages, has
-    #: those of ``html``; ``whole`` says which.
+    #: A whole collection: the files of ``debian_docs_en`` as they are stored, which ``whole`` says; or the pages of
+    #: ``html``, in a quick run and where pages are generated.
     collection: tuple[Path, ...]
     whole: bool
     texts: Path
