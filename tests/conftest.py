@@ -1,8 +1,11 @@
-"""What many tests share: the small generated web, as pages in memory."""
+"""What many tests share: the small generated web, as pages in memory; a disk of a size."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,3 +29,20 @@ def small_web() -> Web:
 def web_pages(small_web: Web) -> list[dict[str, Any]]:
     """The pages of the small web as ``find_duplicates`` takes them."""
     return [{"id": page.id, "url": page.url, "html": page.html, "date": page.date} for page in small_web.pages]
+
+
+@pytest.fixture
+def disk_of(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mounts a file system of a size, as ``64k``; called again, it has another size and holds what it held."""
+    place = tmp_path / "disk"
+    place.mkdir()
+
+    def sized(size: str) -> Path:
+        how = ["-o", f"remount,size={size}"] if place.is_mount() else ["-t", "tmpfs", "-o", f"size={size}", "tmpfs"]
+        if os.geteuid() or subprocess.run(["mount", *how, str(place)], capture_output=True).returncode:
+            pytest.skip("no file system can be mounted here")
+        return place
+
+    yield sized
+    if place.is_mount():
+        subprocess.run(["umount", str(place)], check=True)

@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -367,20 +367,9 @@ def test_output_where_one_may_not_write(tmp_path: Path, dedup: Dedup) -> None:
     assert "Permission denied" in done.errors
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 64 KiB."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)]
-    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("no file system can be mounted here")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
-
-
 @pytest.mark.parametrize("write", [True, False])
-def test_a_full_disk(write: bool, small_disk: Path, tmp_path: Path, dedup: Dedup) -> None:
+def test_a_full_disk(write: bool, disk_of: Callable[[str], Path], tmp_path: Path, dedup: Dedup) -> None:
+    small_disk = disk_of("64k")
     (tmp_path / "in.jsonl").write_bytes(b"".join(lines(1000)))
     if not write:
         (small_disk / "ballast").write_bytes(b"x" * (60 << 10))

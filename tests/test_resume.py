@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
@@ -245,10 +245,34 @@ def test_a_short_stage_is_not_committed(crawl: Path, tmp_path: Path, monkeypatch
     assert not save.called
 
 
-def test_a_full_disk_ends_the_run_and_room_lets_it_go_on(crawl: Path, tmp_path: Path) -> None:
+# Full while pages are read, and while the result of a run that has matched all is written.
+@pytest.mark.parametrize(("size", "where"), [("64k", ".out.scratch/segment-"), ("1m", "out/")])
+def test_a_full_disk_ends_the_run_and_room_lets_it_go_on(
+    crawl: Path, tmp_path: Path, disk_of: Callable[[str], Path], size: str, where: str
+) -> None:
+    disk = disk_of(size)
     whole = tmp_path / "whole"
     assert start(crawl, whole, "combined").wait() == 0
-    # No file may grow beyond 40 kB: the first segments fit, the result does not; to a program, a full disk.
+    stopped = subprocess.run(
+        [sys.executable, "-c", SLOW, crawl, disk / "out", "combined"], capture_output=True, text=True
+    )
+    assert stopped.returncode == 1
+    assert f"No space left on device ({disk / where}" in stopped.stderr
+    assert os.listdir(disk) == [".out.scratch"]
+    assert list(disk.glob(".out.scratch/segment-*.json"))
+    disk_of("64m")
+    assert start(crawl, disk / "out", "combined", "resume").wait() == 0
+    assert result_bytes(disk / "out") == result_bytes(whole)
+    assert told(disk / "out") == told(whole)
+    assert looked_at(disk / "out") == looked_at(whole)
+    assert os.listdir(disk) == ["out"]
+
+
+def test_files_that_may_not_grow_are_as_a_full_disk(crawl: Path, tmp_path: Path) -> None:
+    """For those who cannot mount one."""
+    whole = tmp_path / "whole"
+    assert start(crawl, whole, "combined").wait() == 0
+    # No file may grow beyond 40 kB: the first segments fit, the result does not.
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))\n" + SLOW
     limited = limited.replace("resume=len(sys.argv) > 4", "resume=False")
     process = subprocess.run(
