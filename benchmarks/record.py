@@ -13,7 +13,7 @@ import subprocess
 from datetime import date
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from benchmarks import venvs
 from benchmarks.places import BENCHMARKS, RECORD, ROOT, Places
@@ -46,22 +46,42 @@ def our_version() -> dict[str, str]:
 
 
 def busy(sections: list[Section]) -> str | None:
-    """A warning if others used the machine while something was measured."""
+    """A warning that names the runs during which others used the machine.
+
+    >>> run = {"seconds": 1.0, "foreign_seconds": 0.9 * len(os.sched_getaffinity(0))}
+    >>> runs = {"ours": [run], "peer": [run | {"foreign_seconds": 0.0}]}
+    >>> busy([Section("Speed", (), data={"runs": runs})]).partition(". ")[0]
+    '**The machine was busy** in 1 of 2 runs: others used more than a tenth of it (at worst 90%), in Speed (ours 1)'
+    """
     cores = len(os.sched_getaffinity(0))
-    disturbed = worst = total = 0.0
+    worst, total = 0.0, 0
+    disturbed: dict[str, list[str]] = {}
     for section in sections:
-        for runs in section.data.get("runs", {}).values():
-            for run in runs:
-                total += 1
-                share = run["foreign_seconds"] / (cores * run["seconds"])
-                disturbed += share > 0.1
-                worst = max(worst, share)
+        for side, runs in section.data.get("runs", {}).items():
+            shares = [run["foreign_seconds"] / (cores * run["seconds"]) for run in runs if _can_be_told(run, cores)]
+            total += len(runs)
+            if many := sum(share > _DISTURBED for share in shares):
+                disturbed.setdefault(section.title, []).append(f"{side} {many}")
+                worst = max(worst, *shares)
     if not disturbed:
         return None
+    count = sum(int(side.rpartition(" ")[2]) for sides in disturbed.values() for side in sides)
+    where = "; ".join(f"{title} ({', '.join(sides)})" for title, sides in disturbed.items())
     return (
-        f"**The machine was busy**: in {disturbed:.0f} of {total:.0f} runs other processes used more than a tenth of "
-        f"it (at worst {worst:.0%}). Ratios suffer less than times, but do not quote these."
+        f"**The machine was busy** in {count} of {total} runs: others used more than a tenth of it (at worst "
+        f"{worst:.0%}), in {where}. Ratios suffer less than times, but do not quote these."
     )
+
+
+#: The share of a machine that others may use.
+_DISTURBED: Final = 0.1
+#: The system counts CPU time in ticks: so many seconds may be taken for others' that are not.
+_TICKS: Final = 0.02
+
+
+def _can_be_told(run: dict[str, Any], cores: int) -> bool:
+    """Whether a run was long enough for its share to mean something."""
+    return bool(_DISTURBED * cores * run["seconds"] > _TICKS)
 
 
 def write(
