@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -122,3 +123,18 @@ def test_an_empty_folder_is_taken_and_others_are_not(tmp_path: Path) -> None:
         with pytest.raises(OutputError), new_folder(tmp_path / "mine", overwrite):
             pass
     assert (tmp_path / "mine" / "thesis.txt").exists()
+
+
+def test_what_killed_runs_left_goes_when_their_process_is_gone(tmp_path: Path) -> None:
+    ending = subprocess.Popen(["sleep", "600"])
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    of_ending, of_gone = (tmp_path / f".out.{process.pid}-0a1b2c.partial" for process in (ending, gone))
+    of_ending.mkdir()
+    of_gone.mkdir()
+    with new_folder(tmp_path / "out"):
+        assert (of_ending.exists(), of_gone.exists()) == (True, False)
+        # It was killed before, and was still giving back its memory.
+        ending.kill()
+        ending.wait()
+    assert os.listdir(tmp_path) == ["out"]

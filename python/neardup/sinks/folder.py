@@ -58,6 +58,8 @@ def new_folder(out: Path, overwrite: bool = False, *, mark: str = "run.json") ->
         raise OutputError(error.what, where=str(out) + error.where[len(str(folder)) :], hint=error.hint) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        # A run that was killed right before this one began may still have been giving back its memory then.
+        _sweep(out)
 
 
 def _file_above(out: Path) -> Path | None:
