@@ -138,3 +138,31 @@ def test_what_killed_runs_left_goes_when_their_process_is_gone(tmp_path: Path) -
         ending.kill()
         ending.wait()
     assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("way", ["exchanged", "moved", "a link"])
+def test_a_new_result_takes_the_place_of_an_old_one(tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = tmp_path / ("elsewhere" if way == "a link" else "out")
+    old.mkdir()
+    write_json({"old": True}, old / "run.json")
+    if way == "a link":
+        (tmp_path / "out").symlink_to(old)
+    if way == "moved":
+        monkeypatch.setattr("neardup.sinks.folder._exchange", lambda *_: False)
+    with new_folder(tmp_path / "out", overwrite=True) as folder:
+        write_json({"old": False}, folder / "run.json")
+    assert json.loads((tmp_path / "out" / "run.json").read_bytes()) == {"old": False}
+    assert sorted(os.listdir(tmp_path)) == (["elsewhere", "out"] if way == "a link" else ["out"])
+
+
+def test_killed_between_two_moves_the_old_result_comes_back(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    (tmp_path / f".out.{gone.pid}-0a1b2c.partial").mkdir()
+    result = tmp_path / f".out.{gone.pid}-3d4e5f.old" / "result"
+    result.mkdir(parents=True)
+    write_json({"old": True}, result / "run.json")
+    with pytest.raises(OutputError, match="exists already"), new_folder(tmp_path / "out"):
+        pass
+    assert json.loads((tmp_path / "out" / "run.json").read_bytes()) == {"old": True}
+    assert os.listdir(tmp_path) == ["out"]

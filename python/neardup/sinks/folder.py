@@ -6,10 +6,11 @@ import errno
 import glob
 import os
 import shutil
-import tempfile
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from neardup.errors import OutputError
 
@@ -27,6 +28,7 @@ def new_folder(out: Path, overwrite: bool = False, *, mark: str = "run.json") ->
     >>> (final / "x").read_text()
     'done'
     """
+    _sweep(out)
     stands = out.exists() and not (out.is_dir() and not any(out.iterdir()))
     if stands and not overwrite:
         raise OutputError("the output folder exists already", where=str(out), hint="choose another, or --overwrite")
@@ -40,8 +42,7 @@ def new_folder(out: Path, overwrite: bool = False, *, mark: str = "run.json") ->
         raise OutputError("cannot write there: a file stands where a folder should", where=str(file))
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(out)
-        folder = out.parent / f".{out.name}.{os.getpid()}-{os.urandom(3).hex()}.partial"
+        folder = _beside(out, "partial")
         folder.mkdir()
     except OSError as error:
         raise OutputError(f"cannot write there: {error.strerror}", where=str(out.parent)) from None
@@ -67,18 +68,16 @@ def _file_above(out: Path) -> Path | None:
     return next((above for above in out.parents if above.exists() and not above.is_dir()), None)
 
 
+def _beside(out: Path, kind: str) -> Path:
+    """A name for what this process alone may write; the next run sees from it whether the process is gone."""
+    return out.parent / f".{out.name}.{os.getpid()}-{os.urandom(3).hex()}.{kind}"
+
+
 def _put_in_place(folder: Path, out: Path, overwrite: bool) -> None:
     if overwrite and out.exists():
-        # The old result makes way at the last moment, and comes back if the new one cannot take its place.
-        old = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".old", dir=out.parent))
-        out.rename(old / "result")
-        try:
-            folder.rename(out)
-        except BaseException:
-            (old / "result").rename(out)
-            raise
-        finally:
-            shutil.rmtree(old, ignore_errors=True)
+        # The old result makes way at the last moment: whenever this is killed, one of the two stands there.
+        if out.is_symlink() or not _exchange(folder, out):
+            _make_way(folder, out)
     else:
         try:
             folder.rename(out)
@@ -98,12 +97,45 @@ def _put_in_place(folder: Path, out: Path, overwrite: bool) -> None:
         os.close(descriptor)
 
 
+def _exchange(folder: Path, out: Path) -> bool:
+    """Both take each other's name in one step; says whether this system and this disk can do that. Linux mostly can."""
+    import ctypes
+
+    here, exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+    call = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
+    return call is not None and call(here, os.fsencode(folder), here, os.fsencode(out), exchange) == 0
+
+
+def _make_way(folder: Path, out: Path) -> None:
+    """The same in two steps. The old result comes back if the new one cannot take its place, or by the next run if this
+    one is killed in between."""
+    old = _beside(out, "old")
+    old.mkdir()
+    out.rename(old / _OLD)
+    try:
+        folder.rename(out)
+    except BaseException:
+        (old / _OLD).rename(out)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+#: The name that an old result has in the meantime.
+_OLD: Final = "result"
+
+
 def _sweep(out: Path) -> None:
-    """Removes what runs that were killed left beside ``out``; their process is gone."""
-    for stale in out.parent.glob(f".{glob.escape(out.name)}.*.partial"):
-        process = stale.name.removeprefix(f".{out.name}.").partition("-")[0]
-        if process.isdecimal() and not _is_alive(int(process)):
-            shutil.rmtree(stale, ignore_errors=True)
+    """Removes what runs that were killed left beside ``out``, and puts an old result back that had made way: runs whose
+    process is gone."""
+    for stale in out.parent.glob(f".{glob.escape(out.name)}.*"):
+        process, _, kind = stale.name.removeprefix(f".{out.name}.").partition("-")
+        if not process.isdecimal() or not kind.endswith((".partial", ".old")) or _is_alive(int(process)):
+            continue
+        if kind.endswith(".old") and not out.exists():
+            with suppress(OSError):
+                (stale / _OLD).rename(out)
+        shutil.rmtree(stale, ignore_errors=True)
 
 
 def _is_alive(process: int) -> bool:
