@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import subprocess
+from collections import Counter
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -50,38 +51,34 @@ def busy(sections: list[Section]) -> str | None:
 
     >>> run = {"seconds": 1.0, "foreign_seconds": 0.9 * len(os.sched_getaffinity(0))}
     >>> runs = {"ours": [run], "peer": [run | {"foreign_seconds": 0.0}]}
-    >>> busy([Section("Speed", (), data={"runs": runs})]).partition(". ")[0]
-    '**The machine was busy** in 1 of 2 runs: others used more than a tenth of it (at worst 90%), in Speed (ours 1)'
+    >>> busy([Section("Speed", (), data={"runs": runs})]).split(". ")[:2]
+    ['**The machine was busy** in 1 of 2 runs: others used more than a tenth of it (at worst 90%)', 'Speed (ours), 1']
     """
     cores = len(os.sched_getaffinity(0))
     worst, total = 0.0, 0
-    disturbed: dict[str, list[str]] = {}
+    disturbed: list[str] = []
     for section in sections:
         for side, runs in section.data.get("runs", {}).items():
-            shares = [run["foreign_seconds"] / (cores * run["seconds"]) for run in runs if _can_be_told(run, cores)]
             total += len(runs)
-            if many := sum(share > _DISTURBED for share in shares):
-                disturbed.setdefault(section.title, []).append(f"{side} {many}")
-                worst = max(worst, *shares)
+            for run in runs:
+                share = run["foreign_seconds"] / (cores * run["seconds"])
+                if share > _DISTURBED and cores * run["seconds"] * _DISTURBED > _TICKS:
+                    disturbed.append(f"{section.title} ({side})")
+                    worst = max(worst, share)
     if not disturbed:
         return None
-    count = sum(int(side.rpartition(" ")[2]) for sides in disturbed.values() for side in sides)
-    where = "; ".join(f"{title} ({', '.join(sides)})" for title, sides in disturbed.items())
+    where = "; ".join(f"{what}, {count}" for what, count in Counter(disturbed).items())
     return (
-        f"**The machine was busy** in {count} of {total} runs: others used more than a tenth of it (at worst "
-        f"{worst:.0%}), in {where}. Ratios suffer less than times, but do not quote these."
+        f"**The machine was busy** in {len(disturbed)} of {total} runs: others used more than a tenth of it (at worst "
+        f"{worst:.0%}). {where}. Ratios suffer less than times, but do not quote these."
     )
 
 
 #: The share of a machine that others may use.
 _DISTURBED: Final = 0.1
-#: The system counts CPU time in ticks: so many seconds may be taken for others' that are not.
+#: The system counts CPU time in ticks: so many seconds may be taken for others' that are not, and shorter
+#: shares of a run tell nothing.
 _TICKS: Final = 0.02
-
-
-def _can_be_told(run: dict[str, Any], cores: int) -> bool:
-    """Whether a run was long enough for its share to mean something."""
-    return bool(_DISTURBED * cores * run["seconds"] > _TICKS)
 
 
 def write(

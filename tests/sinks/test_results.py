@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 
 from neardup.errors import OutputError
 from neardup.sinks import write_groups, write_json, write_table
-from neardup.sinks.folder import new_folder
+from neardup.sinks.folder import _exchange, new_folder
 from neardup.writing import replacing
 
 
@@ -155,6 +156,18 @@ def test_a_new_result_takes_the_place_of_an_old_one(tmp_path: Path, way: str, mo
     assert sorted(os.listdir(tmp_path)) == (["elsewhere", "out"] if way == "a link" else ["out"])
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names are exchanged in one step on Linux only")
+def test_names_are_exchanged_in_one_step(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.mkdir()
+    other.mkdir()
+    (one / "x").touch()
+    assert not _exchange(one, tmp_path / "nothing")
+    assert (one / "x").exists()
+    assert _exchange(one, other)
+    assert (os.listdir(one), os.listdir(other)) == ([], ["x"])
+
+
 def test_killed_between_two_moves_the_old_result_comes_back(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
@@ -166,3 +179,27 @@ def test_killed_between_two_moves_the_old_result_comes_back(tmp_path: Path) -> N
         pass
     assert json.loads((tmp_path / "out" / "run.json").read_bytes()) == {"old": True}
     assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("where", ["a later run", "the same run"])
+def test_an_old_result_that_cannot_come_back_is_not_removed(
+    tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def failing(path: Path, target: Path) -> Path:
+        if target == tmp_path / "out":
+            raise OSError(errno.EIO, "Input/output error")
+        return rename(path, target)
+
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    old = tmp_path / "out" if where == "the same run" else tmp_path / f".out.{gone.pid}-3d4e5f.old" / "result"
+    old.mkdir(parents=True)
+    write_json({"old": True}, old / "run.json")
+    monkeypatch.setattr("neardup.sinks.folder._exchange", lambda *_: False)
+    monkeypatch.setattr(Path, "rename", failing)
+    with pytest.raises(OutputError, match="Input/output error"), new_folder(tmp_path / "out", overwrite=True):
+        pass
+    (kept,) = tmp_path.glob(".out.*.old/result/run.json")
+    assert json.loads(kept.read_bytes()) == {"old": True}

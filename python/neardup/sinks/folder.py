@@ -111,14 +111,19 @@ def _make_way(folder: Path, out: Path) -> None:
     one is killed in between."""
     old = _beside(out, "old")
     old.mkdir()
-    out.rename(old / _OLD)
     try:
-        folder.rename(out)
+        out.rename(old / _OLD)
+        try:
+            folder.rename(out)
+        except BaseException:
+            (old / _OLD).rename(out)
+            raise
     except BaseException:
-        (old / _OLD).rename(out)
+        # Only a folder that is empty goes: should the old result not have come back, it is there.
+        with suppress(OSError):
+            old.rmdir()
         raise
-    finally:
-        shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 #: The name that an old result has in the meantime.
@@ -132,9 +137,12 @@ def _sweep(out: Path) -> None:
         process, _, kind = stale.name.removeprefix(f".{out.name}.").partition("-")
         if not process.isdecimal() or not kind.endswith((".partial", ".old")) or _is_alive(int(process)):
             continue
-        if kind.endswith(".old") and not out.exists():
+        if kind.endswith(".old") and not out.exists() and (stale / _OLD).exists():
+            # One that cannot come back stays where it is.
             with suppress(OSError):
                 (stale / _OLD).rename(out)
+                stale.rmdir()
+            continue
         shutil.rmtree(stale, ignore_errors=True)
 
 
