@@ -19,8 +19,9 @@ from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
-from neardup.errors import InputError, NeardupError, UsageError, single_text
+from neardup.errors import InputError, NeardupError, UsageError
 from neardup.index import Answer, Match, Stats
+from neardup.selection import check_several
 
 #: Statuses after which the same request may be sent again.
 _AGAIN: Final = frozenset({408, 425, 429, 502, 503, 504})
@@ -192,8 +193,7 @@ class Client:
 
 
 def _pages(pages: Iterable[str | Mapping[str, Any]]) -> list[dict[str, Any]]:
-    if isinstance(pages, str | bytes):
-        raise single_text()
+    check_several(pages)
     return [_page(page) for page in pages]
 
 

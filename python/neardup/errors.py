@@ -38,13 +38,3 @@ class FormatError(NeardupError):
 
 class MissingExtra(NeardupError):
     """An optional part is not installed; the hint is the command that installs it."""
-
-
-def single_text() -> UsageError:
-    """What is said where several pages were asked for: a text would be gone through letter by letter.
-
-    >>> raise single_text()
-    Traceback (most recent call last):
-    neardup.errors.UsageError: pages were asked for and a single text was given: put it into a list
-    """
-    return UsageError("pages were asked for and a single text was given", hint="put it into a list")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
@@ -94,7 +94,7 @@ def dedup(
         raise UsageError("fingerprints can be kept only in a result folder", hint="give out=")
     if (write is not None or store) and out is None:
         raise UsageError("pages can be written only into a result folder", hint="give out=")
-    if hasattr(inputs, "__arrow_c_stream__"):
+    if hasattr(inputs, "__arrow_c_stream__") or isinstance(inputs, Mapping):
         raise UsageError("a table was given, not files", hint="find_duplicates takes pages that are in memory")
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     if not paths:

@@ -19,6 +19,7 @@ from neardup.errors import FormatError, InputError
 from neardup.graph.clusters import CLUSTERS
 from neardup.lazy import later
 from neardup.record import record
+from neardup.selection import Rows, rows_where
 from neardup.sources import Fields, Inputs, open_inputs
 
 if TYPE_CHECKING:
@@ -77,6 +78,21 @@ class Result:
     def removed(self) -> pa.Table:
         """The pages that go, each with the page kept instead."""
         return self.pages.filter(pc.invert(self.pages.column("kept")))
+
+    def filter(self, rows: Rows) -> Rows:
+        """Of the rows that the result is of, those that are kept, by their place: of a list, a table of Arrow, pandas
+        or Polars, a DuckDB relation, a Hugging Face dataset. They come back as the same kind; an index is left alone.
+
+        A table of another length is refused, for its rows cannot be the result's pages. What neardup could not read in
+        a file is no page, so of such a file the rows cannot be given. A DuckDB relation is run again, and must give its
+        rows in the same order (``ORDER BY``).
+
+        >>> from neardup import find_duplicates
+        >>> pages = ["it was the best of times it was the worst of times", "it was the best of days", "no such page"]
+        >>> find_duplicates([pages[0], *pages]).filter([pages[0], *pages]) == pages
+        True
+        """
+        return rows_where(rows, self.pages.column("kept").to_numpy(zero_copy_only=False))
 
 
 def open_result(folder: str | os.PathLike[str]) -> Result:

@@ -16,8 +16,9 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines.fingerprinting import Given
-from neardup.errors import InputError, UsageError, single_text
+from neardup.errors import InputError, UsageError
 from neardup.index.shape import Shape
+from neardup.selection import check_several
 from neardup.sources.memory import Pages, as_table, texts
 from neardup.text import Reading, read
 
@@ -47,8 +48,7 @@ def page_list(pages: Pages) -> Sequence[Page]:
     >>> page_list(pa.table({"id": ["a"], "text": ["a text"]}))
     [{'id': 'a', 'text': 'a text'}]
     """
-    if isinstance(pages, str | bytes):
-        raise single_text()
+    check_several(pages)
     table = as_table(pages)
     if table is not None:
         rows: list[Page] = table.to_pylist()

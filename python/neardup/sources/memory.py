@@ -9,10 +9,11 @@ from typing import Any, Protocol, Self
 
 import pyarrow as pa
 
-from neardup.errors import InputError, UsageError, single_text
+from neardup.errors import InputError, UsageError
 from neardup.lazy import later
 from neardup.page import BATCH_BYTES
 from neardup.record import record
+from neardup.selection import check_several
 from neardup.sources.base import Chunk, Fields, Loaded, build_pages
 from neardup.sources.parquet import check_columns, column_of, convert, pieces
 
@@ -67,10 +68,9 @@ def in_memory(pages: Pages, fields: Fields = Fields()) -> Memory:
     [b'plain text', b'']
     >>> in_memory("plain text")
     Traceback (most recent call last):
-    neardup.errors.UsageError: pages were asked for and a single text was given: put it into a list
+    neardup.errors.UsageError: pages were expected, not a single text: put it into a list
     """
-    if isinstance(pages, str | bytes):
-        raise single_text()
+    check_several(pages)
     table = as_table(pages, fields)
     if table is not None:
         return _of_table(table, fields)
