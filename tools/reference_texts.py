@@ -186,13 +186,14 @@ STUDY: Final = {
     "size_laws": {
         "part": "`complete`, `connected` or `disconnected`.",
         "clusters": _CLUSTERS,
+        "power_law": "`plausible`, `no power law` (p below 0.1: no exponent is told), or `too few clusters`.",
         "exponent": "Of the power law that fits their sizes.",
         "low": "Lower end of its 95 % interval.",
         "high": "Upper end.",
         "xmin": "The size from which on the law holds.",
         "tail": "Clusters of that size or more.",
         "distance": "The largest difference between the law and the data.",
-        "p_value": "Below 0.1 a power law is to be doubted.",
+        "p_value": "Share of collections drawn from the law that lie farther from it.",
     },
     "growth": {
         "step": "The step, from 1.",

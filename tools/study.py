@@ -19,8 +19,9 @@ from typing import Any, Final
 
 from neardup.engines import Settings
 from neardup.evaluation.plots import Line, Plot, draw_plot
+from neardup.report.findings import law_line
 from neardup.study import Study, study
-from neardup.study.page import fitted_line
+from neardup.study.page import law_of
 from neardup.testing import search_web
 from neardup.testing.planted import planted
 from neardup.text import Reading
@@ -83,9 +84,10 @@ def sizes_plot(made: Study, name: str) -> str:
         if not points:
             continue
         lines.append(Line(part, [size for size, _ in points], [count for _, count in points], marks=True))
-        if law["exponent"] is not None:
-            ends = fitted_line(points, law)
-            lines.append(Line(f"exponent {law['exponent']:.2f}", [end[0] for end in ends], [end[1] for end in ends]))
+        fitted = law_of(law)
+        if fitted is not None:
+            ends = law_line(fitted, [size for size, _ in points])
+            lines.append(Line(f"exponent {fitted.exponent:.2f}", [end[0] for end in ends], [end[1] for end in ends]))
     draw_plot(Plot("Clusters by size", "documents", "clusters", lines, logarithmic=True), PLOTS / f"{name}-sizes.svg")
     return f"![clusters by size](study/{name}-sizes.svg)"
 

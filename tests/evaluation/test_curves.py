@@ -77,6 +77,30 @@ def test_similarities_are_cosines(corpus: Path) -> None:
             assert found.similarity[name][at] == pytest.approx(cosine(a, b, inverse), abs=1e-9)
 
 
+def test_the_same_terms_have_a_cosine_of_one(revisions: list[dict[str, Any]], tmp_path: Path) -> None:
+    """Rounding had put 10 of 22 token-identical pairs of real texts below the threshold 1."""
+    path = tmp_path / "versions.jsonl"
+    rows = []
+    for article in range(12):
+        text = revisions[6 * article]["text"]
+        other = " ".join(reversed(text.split()))
+        rows += [
+            {"id": f"{article}@{at}", "doc": str(article), "text": version}
+            for at, version in enumerate((text, text, other, f"{text} {text}", f"{text} another"))
+        ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = evaluate_curves(lambda: open_revisions([str(path)]), ["exact"])
+    (exact,) = found.methods
+    assert exact.accepted.sum() == 12
+    at_one = THRESHOLDS.tolist().index(1.0)
+    for name, similarity in found.similarity.items():
+        assert (similarity <= 1).all()
+        assert (similarity[exact.accepted] == 1).all(), name
+        assert found.curve(exact, name)[0][at_one] == 1.0, "what is exactly the same is right at a threshold of 1"
+    within = ~found.pairs.across
+    assert (found.similarity["tf"][within].reshape(12, 4) == 1).tolist() == [[True, True, True, False]] * 12
+
+
 def test_curves_follow_their_definition(corpus: Path) -> None:
     found = evaluate_curves(lambda: open_revisions([str(corpus)]))
     assert {method.name for method in found.methods} >= {"broder", "charikar", "minhash"}

@@ -6,16 +6,113 @@ import networkx as nx
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy import special
+from scipy import optimize, special
 
-from neardup.graph.power_law import draw, fit_power_law, hurwitz_zeta
+from neardup.errors import UsageError
+from neardup.graph.power_law import LEAST_TAIL, PowerLaw, draw, fit_power_law, hurwitz_zeta
 from neardup.graph.statistics import graph_statistics
+from neardup.report.run_sections import law_words, points
 
 
 @pytest.mark.parametrize("exponent", [1.05, 1.3, 2.0, 3.5, 9.0])
 def test_zeta_is_scipys(exponent: float) -> None:
     starts = np.array([1.0, 2, 5, 10, 1000])
     assert hurwitz_zeta(exponent, starts) == pytest.approx(special.zeta(exponent, starts), rel=1e-9)
+
+
+#: The second is what cluster sizes of three versions of each page look like: an exponent beyond 12.
+LISTS = {
+    "few of two sizes": [2] * 1000 + [3] * 5,
+    "versions": [2] * 2826 + [3] * 844 + [10] * 3,
+    "next to none beyond the first": [1] * 5000 + [2] * 2,
+    "large values": [1000] * 300 + [1001] * 40 + [1002] * 3,
+    "heavy": [*range(1, 60), *(10**at for at in range(2, 12))] * 3,
+    "one law": draw(2.5, 1, 2000, np.random.default_rng(8)).tolist(),
+    "another": draw(1.4, 3, 2000, np.random.default_rng(9)).tolist(),
+}
+
+
+def likelihood(exponent: float, tail: np.ndarray, xmin: int) -> float:
+    """The negative logarithm, a value; ζ is scaled by xmin^α, and a plain sum where it converges soon: it vanishes."""
+    if exponent > 15:
+        scaled = ((xmin + np.arange(20_000)) / xmin) ** -exponent
+    else:
+        scaled = special.zeta(exponent, xmin) * float(xmin) ** exponent
+    return float(exponent * np.log(tail / xmin).mean() + np.log(np.sum(scaled)))
+
+
+def optimum(values: list[int], xmin: int) -> tuple[float, float]:
+    """The exponent of greatest likelihood and its standard error, by scipy."""
+    tail = np.array([value for value in values if value >= xmin], np.float64)
+    exponent = optimize.minimize_scalar(
+        likelihood, bounds=(1.01, 5000), args=(tail, xmin), method="bounded", options={"xatol": 1e-9, "maxiter": 2000}
+    ).x
+    step = 1e-3 * (exponent - 1)
+    low, middle, high = (likelihood(exponent + at * step, tail, xmin) for at in (-1, 0, 1))
+    return exponent, 1 / np.sqrt(len(tail) * (low - 2 * middle + high) / step**2)
+
+
+def distance(values: list[int], exponent: float, xmin: int) -> float:
+    """Kolmogorov and Smirnov's, over all whole numbers to one beyond the largest value (or 10,000), by scipy."""
+    tail = np.sort([value for value in values if value >= xmin])
+    at = np.unique(np.concatenate([tail, tail + 1, np.arange(xmin, 10_000)])).astype(np.float64)
+    law = special.zeta(exponent, at) / special.zeta(exponent, xmin)
+    return float(np.abs(law - (len(tail) - np.searchsorted(tail, at)) / len(tail)).max())
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_the_exponent_is_the_optimum_of_the_likelihood_whatever_it_is(name: str) -> None:
+    values = LISTS[name]
+    for xmin in (None, *sorted(set(values))[:3]):
+        if xmin is not None and sum(value >= xmin for value in values) < LEAST_TAIL:
+            continue
+        law = fit_power_law(values, xmin=xmin, resamples=0)
+        if law is None:
+            continue
+        exponent, error = optimum(values, law.xmin)
+        assert law.exponent == pytest.approx(exponent, rel=1e-5), (name, xmin)
+        assert law.high - law.low == pytest.approx(2 * 1.96 * error, rel=1e-2) or law.low == 1.0
+        assert law.tail == sum(value >= law.xmin for value in values)
+        if law.exponent * np.log10(max(values)) < 280:  # or scipy's zeta vanishes
+            assert law.distance == pytest.approx(distance(values, law.exponent, law.xmin), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["versions", "one law", "another"])
+def test_the_best_start_is_the_one_whose_law_is_nearest(name: str) -> None:
+    values = LISTS[name]
+    law = fit_power_law(values, resamples=0)
+    assert law is not None
+    distinct = sorted(set(values))
+    for xmin in distinct[:10]:
+        if xmin < distinct[-1] and sum(value >= xmin for value in values) >= LEAST_TAIL:
+            assert law.distance <= distance(values, optimum(values, xmin)[0], xmin) + 1e-6, xmin
+
+
+def test_where_the_law_begins_can_be_fixed() -> None:
+    values = LISTS["another"]
+    for xmin in (1, 3, 7):
+        law = fit_power_law(values, xmin=xmin, resamples=20)
+        assert law is not None
+        assert law.xmin == xmin
+        assert law.exponent == pytest.approx(optimum(values, xmin)[0], rel=1e-5)
+    assert fit_power_law(values, xmin=1, resamples=50).plausible is False, "nothing below 3: no law from 1 on"  # type: ignore[union-attr]
+    assert fit_power_law(values, xmin=3, resamples=50).plausible, "they were drawn from one"  # type: ignore[union-attr]
+    assert fit_power_law(values, xmin=10**12) is None
+    with pytest.raises(UsageError, match="at least 1"):
+        fit_power_law(values, xmin=0)
+
+
+def test_no_exponent_is_told_of_what_is_no_power_law() -> None:
+    law = fit_power_law(LISTS["versions"])
+    assert law is not None
+    assert law.plausible is False
+    words = law_words("Degrees", law)
+    assert "no power law" in words
+    assert "14.8" not in words
+    counted = np.unique(LISTS["versions"], return_counts=True)
+    assert '"line":' not in str(points("Degrees", "x", "y", counted, law))
+    assert '"line":' in str(points("Degrees", "x", "y", counted, fit_power_law(LISTS["one law"])))
+    assert PowerLaw.of_json(law.to_json()).xmin == law.xmin
 
 
 def test_draws_follow_the_law() -> None:
@@ -47,7 +144,8 @@ def test_xmin_is_found() -> None:
 
 def test_what_is_no_law_is_doubted_and_a_law_is_not() -> None:
     generator = np.random.default_rng(3)
-    no_law = fit_power_law(generator.poisson(20, 5000) + 1, resamples=50)
+    # From somewhere in its far tail on a Poisson distribution is as good as any steep law; as a whole it is none.
+    no_law = fit_power_law(generator.poisson(20, 5000) + 1, xmin=1, resamples=50)
     law = fit_power_law(draw(2.5, 1, 5000, generator), resamples=50)
     assert no_law is not None
     assert law is not None

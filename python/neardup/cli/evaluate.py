@@ -133,7 +133,11 @@ def curves(corpus: tuple[str, ...], methods: tuple[str, ...], **options: Any) ->
 @click.argument("folder", metavar="DIR")
 @click.option(
     "--resamples", type=click.IntRange(min=0), default=100, show_default=True,
-    help="Collections drawn to judge the fit of a power law.",
+    help="Collections drawn to test whether there is a power law; 0 for no test.",
+)  # fmt: skip
+@click.option(
+    "--xmin", type=click.IntRange(min=1), metavar="N",
+    help="Fit the power laws from this value on.  [default: from where they fit best]",
 )  # fmt: skip
 @click.option(
     "--out", "-o", metavar="FOLDER",
@@ -141,7 +145,7 @@ def curves(corpus: tuple[str, ...], methods: tuple[str, ...], **options: Any) ->
 )  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace an earlier result of the same name.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, with all distributions.")
-def graph(folder: str, resamples: int, out: str | None, overwrite: bool, as_json: bool) -> None:
+def graph(folder: str, resamples: int, xmin: int | None, out: str | None, overwrite: bool, as_json: bool) -> None:
     """Tell the graph of a result folder: nodes, edges, labels, degrees and cluster sizes with fitted power laws.
 
     \b
@@ -151,7 +155,7 @@ def graph(folder: str, resamples: int, out: str | None, overwrite: bool, as_json
     from neardup.cli.summary import print_json
     from neardup.evaluation.graph import evaluate_graph, write_graph
 
-    told = evaluate_graph(folder, resamples=resamples, command=as_typed())
+    told = evaluate_graph(folder, resamples=resamples, xmin=xmin, command=as_typed())
     written = write_graph(told, folder, out, overwrite=overwrite)
     if as_json:
         print_json(told)

@@ -105,10 +105,12 @@ def _print_edges(told: dict[str, Any]) -> None:
     for name, law in (("degrees", told["degree_law"]), ("cluster sizes", told["cluster_size_law"])):
         if law is None:
             laws.add_row("–", "", "", "", "", f"{name}: too few to tell")
+            continue
+        rest = str(law["xmin"]), f"{law['tail']:,}", _number(law["p_value"])
+        if law["plausible"] is False:
+            laws.add_row("–", "", *rest, f"{name}: no power law")
         else:
-            between = f"{law['low']:.2f}–{law['high']:.2f}"
-            p_value = _number(law["p_value"])
-            laws.add_row(f"{law['exponent']:.2f}", between, str(law["xmin"]), f"{law['tail']:,}", p_value, name)
+            laws.add_row(f"{law['exponent']:.2f}", f"{law['low']:.2f}–{law['high']:.2f}", *rest, name)
     console.print(laws)
 
 

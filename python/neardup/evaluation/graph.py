@@ -17,8 +17,11 @@ from neardup.sinks import write_json
 from neardup.sinks.folder import new_folder
 
 
-def evaluate_graph(run: str | os.PathLike[str], *, resamples: int = 100, command: str | None = None) -> dict[str, Any]:
-    """The graph of a result folder as ``run.json`` tells it; ``command`` is told as what does it again.
+def evaluate_graph(
+    run: str | os.PathLike[str], *, resamples: int = 100, xmin: int | None = None, command: str | None = None
+) -> dict[str, Any]:
+    """The graph of a result folder as ``run.json`` tells it. Power laws are fitted from ``xmin`` on, or from where they
+    fit best; ``command`` is told as what does it again.
 
     >>> import pathlib, tempfile
     >>> from neardup import dedup
@@ -35,7 +38,7 @@ def evaluate_graph(run: str | os.PathLike[str], *, resamples: int = 100, command
         result = open_result(run)
         pairs, sizes = result.pairs, result.clusters.column("size").to_numpy()
     with watch.stage("laws"):
-        told = graph_statistics(pairs, sizes, resamples=resamples)
+        told = graph_statistics(pairs, sizes, resamples=resamples, xmin=xmin)
     about = {
         "what": "similarity graph",
         "format": _native.FORMAT_VERSION,
@@ -44,7 +47,7 @@ def evaluate_graph(run: str | os.PathLike[str], *, resamples: int = 100, command
     }
     made = {
         "all_pairs_held": result.report["pairs"]["held"] == "all",
-        "settings": {"detector": result.report["detector"], "resamples": resamples},
+        "settings": {"detector": result.report["detector"], "resamples": resamples, "xmin": xmin},
         "command": command,
         "stages": stages(watch.stages),
     }

@@ -189,18 +189,12 @@ def graph_page(report: dict[str, Any]) -> HtmlPage:
         ("Cluster sizes", "pages in a cluster", "clusters", "cluster_sizes", "cluster_size_law"),
     ):
         counted = np.array([int(value) for value in report[values]]), np.array(list(report[values].values()))
-        fitted = None if report[law] is None else PowerLaw(**report[law])
+        fitted = None if report[law] is None else PowerLaw.of_json(report[law])
         drawn.append(points(title, x, y, counted, fitted))
-        laws.append(law_words(title, fitted) + _plausible(fitted))
+        laws.append(law_words(title, fitted))
     page.add("laws", "Degrees and cluster sizes", [paragraph(said) for said in laws], plots(*drawn))
     add_how_it_was_made(page, report)
     return page
-
-
-def _plausible(law: PowerLaw | None) -> str:
-    if law is None or law.p_value is None:
-        return ""
-    return f" p = {law.p_value:.2f}: {'a power law is plausible' if law.p_value >= 0.1 else 'it is to be doubted'}."
 
 
 def _interval(told: dict[str, float | None]) -> str:

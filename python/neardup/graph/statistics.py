@@ -22,8 +22,11 @@ HIGH_DEGREE: Final = 100
 _RANGE: Final = 0.05
 
 
-def graph_statistics(pairs: pa.Table, sizes: npt.ArrayLike, *, resamples: int = 100) -> dict[str, Any]:
-    """The graph's numbers, from a run's table of pairs and the sizes of its clusters.
+def graph_statistics(
+    pairs: pa.Table, sizes: npt.ArrayLike, *, resamples: int = 100, xmin: int | None = None
+) -> dict[str, Any]:
+    """The graph's numbers, from a run's table of pairs and the sizes of its clusters. Laws are fitted from ``xmin``
+    on, or from where they fit best.
 
     >>> table = pa.table({"row_a": [0, 0], "row_b": [1, 2], "same_site": [True, False], "score": [0.5, 1 / 3],
     ...     "b_similarity": [3, 2], "c_similarity": [None, None], "jaccard": [None, None]})
@@ -44,14 +47,14 @@ def graph_statistics(pairs: pa.Table, sizes: npt.ArrayLike, *, resamples: int = 
         "high_degree_share": _rounded((degrees >= HIGH_DEGREE).mean()) if len(degrees) else None,
         "same_site_share": _rounded(same.mean()) if len(same) else None,
         "degrees": _counts(values, counts),
-        "degree_law": _law(degrees, resamples),
+        "degree_law": _law(degrees, resamples, xmin),
         "cluster_sizes": _counts(cluster_sizes, clusters),
-        "cluster_size_law": _law(np.asarray(sizes, np.int64), resamples),
+        "cluster_size_law": _law(np.asarray(sizes, np.int64), resamples, xmin),
     }
 
 
-def _law(values: npt.NDArray[np.int64], resamples: int) -> dict[str, Any] | None:
-    law = fit_power_law(values, resamples=resamples)
+def _law(values: npt.NDArray[np.int64], resamples: int, xmin: int | None) -> dict[str, Any] | None:
+    law = fit_power_law(values, xmin=xmin, resamples=resamples)
     return None if law is None else law.to_json()
 
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.graph.power_law import PowerLaw, fit_power_law, hurwitz_zeta
+from neardup.graph.power_law import PowerLaw, fit_power_law
 
 #: Clusters of each kind that are shown, and pages of each.
 SHOWN: Final = 5
@@ -236,7 +236,7 @@ def passing(groups: Iterable[pa.Table], look: Any, seen: Future[None]) -> Iterat
     seen.set_result(None)
 
 
-def law_line(law: PowerLaw, values: npt.NDArray[np.int32]) -> list[list[float]]:
+def law_line(law: PowerLaw, values: npt.ArrayLike) -> list[list[float]]:
     """The fitted law as a line through the plot of counts by value: from its xmin to the largest value.
 
     >>> law = PowerLaw(2.0, 1.9, 2.1, 1, 1000, 0.01, None)
@@ -244,16 +244,16 @@ def law_line(law: PowerLaw, values: npt.NDArray[np.int32]) -> list[list[float]]:
     >>> line[0], line[-1]
     ([1.0, 607.927], [10.0, 6.07927])
     """
-    total = law.tail / float(hurwitz_zeta(law.exponent, float(law.xmin)))
-    low, high = law.xmin, max(law.xmin + 1, int(values.max()))
+    low, high = law.xmin, max(law.xmin + 1, int(np.max(values)))
     at = np.unique(np.geomspace(low, high, 30))
-    counts = total * at**-law.exponent
-    shown = counts >= 0.5
+    counts = law.expected(at)
+    # Below half a value the line would leave the plot; its first two points stand whatever they are.
+    shown = (counts >= 0.5) | (np.arange(len(at)) < 2)
     return [
         [float(f"{x:.6g}"), float(f"{y:.6g}")] for x, y in zip(at[shown].tolist(), counts[shown].tolist(), strict=True)
     ]
 
 
 def fit(values: npt.NDArray[Any]) -> PowerLaw | None:
-    """The law of some counts, without the bootstrap, which takes long."""
+    """The law of some counts, without the bootstrap that tests it, which takes long."""
     return fit_power_law(values, resamples=0)

@@ -147,29 +147,37 @@ def _points(title: str, x: str, y: str, values: npt.NDArray[Any], said: list[str
 
 
 def law_words(title: str, law: PowerLaw | None) -> str:
-    """A fitted law in a sentence.
+    """A fitted law in a sentence; no exponent where the values follow none.
 
     >>> law_words("Degrees", None)
     'Degrees: too few values for a power law to be fitted.'
+    >>> law_words("Degrees", PowerLaw(14.8, 13.1, 16.4, 3, 847, 0.03, 0.0))
+    'Degrees: no power law (p = 0.00).'
     """
     if law is None:
         return f"{title}: too few values for a power law to be fitted."
+    if law.plausible is False:
+        return f"{title}: no power law (p = {law.p_value:.2f})."
+    exponent = f"exponent {law.exponent:.2f} (95 % interval {law.low:.2f}–{law.high:.2f})"
+    where = f"from {law.xmin} on ({law.tail:,} values)"
+    if law.plausible:
+        return f"{title}: a power law with {exponent} is plausible, {where}; p = {law.p_value:.2f}."
     return (
-        f"{title}: a power law with exponent {law.exponent:.2f} (95 % interval {law.low:.2f}–{law.high:.2f}) "
-        f"fits best, from {law.xmin} on ({law.tail:,} values)."
+        f"{title}: the power law nearest to the values has {exponent}, {where}. Whether they follow it was not tested: "
+        "neardup evaluate graph does."
     )
 
 
 def points(
     title: str, x: str, y: str, counted: tuple[npt.NDArray[Any], npt.NDArray[Any]], law: PowerLaw | None
 ) -> Html:
-    """Values and how often each occurs, log–log, with the line of their law."""
+    """Values and how often each occurs, log–log, with the line of their law, unless they follow none."""
     found, counts = counted
     rows = list(zip(found.tolist(), counts.tolist(), strict=True))
     spec: dict[str, Any] = {
         "kind": "points", "x": x, "y": y, "log": True, "data": [list(point) for point in rows][:2000],
     }  # fmt: skip
-    if law is not None:
+    if law is not None and law.plausible is not False:
         spec["line"] = law_line(law, found)
     if len(rows) > _WIDEST:
         rows = rows[: _WIDEST // 2] + rows[-_WIDEST // 2 :]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from neardup.graph.power_law import PowerLaw
+from neardup.report.findings import law_line
 from neardup.report.frame import Content, Html, HtmlPage, figures, html, paragraph, plot, plots, table, warning
 from neardup.report.made import add_how_it_was_made
 
@@ -37,8 +39,8 @@ _NOTES: Final = {
     "bow_tie": "Core: the largest strongly connected component; in reaches it, out is reached from it; tubes lead from "
     "in to out around it; tendrils hang on to these; islands are not joined to them at all.",
     "sites": "Of clusters whose sites are known.",
-    "size_laws": "Fitted by likelihood (Clauset, Shalizi and Newman 2009) with a 95 % interval; p below 0.1 speaks "
-    "against a power law.",
+    "size_laws": "Fitted by likelihood (Clauset, Shalizi and Newman 2009) with a 95 % interval; where p is below 0.1 "
+    "there is no power law, and no exponent is told.",
     "estimates": "95 % intervals. By chance: each cluster found stands for those of its size that were missed. By "
     "another collection's growth: the paper's way.",
 }
@@ -139,29 +141,21 @@ def _size_plots(tables: Mapping[str, Any]) -> Html | None:
         spec: dict[str, Any] = {"kind": "points", "x": "documents in a cluster", "y": "clusters", "log": True}
         spec["data"] = points
         title = f"{part.capitalize()}"
-        if law["exponent"] is not None:
-            spec["line"] = fitted_line(points, law)
-            title += f": exponent {law['exponent']:.2f} ({law['low']:.2f}–{law['high']:.2f})"
+        fitted = law_of(law)
+        if fitted is not None:
+            spec["line"] = law_line(fitted, [size for size, _ in points])
+            title += f": exponent {fitted.exponent:.2f} ({fitted.low:.2f}–{fitted.high:.2f})"
+        else:
+            title += f": {law['power_law']}" + ("" if law["p_value"] is None else f" (p = {law['p_value']:.2f})")
         drawn.append(plot(title, spec, ["size", "clusters"], [[_number(cell) for cell in row] for row in points]))
     return plots(drawn) if drawn else None
 
 
-def fitted_line(points: Sequence[Sequence[float]], law: Mapping[str, Any]) -> list[list[float]]:
-    """The ends of the fitted law, through the clusters that the tail has, as far as one cluster is expected.
-
-    >>> line = fitted_line([[2, 80], [4, 10], [8, 1]], {"exponent": 3.0, "xmin": 2})
-    >>> [end[0] for end in line]
-    [2, 8]
-    """
-    from neardup.graph.power_law import hurwitz_zeta
-
-    tail = sum(clusters for size, clusters in points if size >= law["xmin"])
-    scale = tail / float(hurwitz_zeta(law["exponent"], float(law["xmin"])))
-    first, last = law["xmin"], max(size for size, _ in points)
-    # Below half a cluster the line would leave the plot.
-    while last > first + 1 and scale * last ** -law["exponent"] < 0.5:
-        last = max(first + 1, int(last * 0.8))
-    return [[size, round(scale * size ** -law["exponent"], 6)] for size in (first, last)]
+def law_of(row: Mapping[str, Any]) -> PowerLaw | None:
+    """The power law of a row of the table of laws, where there is one."""
+    if row["exponent"] is None:
+        return None
+    return PowerLaw(**{name: row[name] for name in PowerLaw.__dataclass_fields__})
 
 
 def _growth_plot(rows: Sequence[Mapping[str, Any]]) -> Html:

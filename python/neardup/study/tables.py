@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.graph.power_law import fit_power_law
+from neardup.graph.power_law import PowerLaw, fit_power_law
 from neardup.study.clustering import DUPLICATES, Clustering, Mask, Rows, cluster_sizes
 from neardup.study.estimate import Estimate, Growth, by_chance, by_growth
 
@@ -195,10 +195,19 @@ def size_distribution(labels: Mapping[str, Rows]) -> tuple[Table, Table]:
         for size, clusters in zip(*np.unique(sizes, return_counts=True), strict=True):
             counts.append({"part": part, "size": int(size), "clusters": int(clusters)})
         law = fit_power_law(sizes, resamples=RESAMPLES)
-        told = law.to_json() if law is not None else {}
-        names = ("exponent", "low", "high", "xmin", "tail", "distance", "p_value")
-        laws.append({"part": part, "clusters": len(sizes), **{name: told.get(name) for name in names}})
+        laws.append({"part": part, "clusters": len(sizes), **_law_row(law)})
     return Table("Clusters by size", counts), Table("Power laws fitted to the sizes of clusters", laws)
+
+
+def _law_row(law: PowerLaw | None) -> dict[str, Any]:
+    """A law as a row has it: no exponent where there is no law."""
+    numbers = {} if law is None else law.to_json()
+    of_exponent, of_fit = ("exponent", "low", "high"), ("xmin", "tail", "distance", "p_value")
+    verdict = "too few clusters" if law is None else "plausible" if law.plausible else "no power law"
+    shown = (*of_exponent, *of_fit) if verdict == "plausible" else of_fit
+    return {"power_law": verdict} | {
+        name: numbers.get(name) if name in shown else None for name in (*of_exponent, *of_fit)
+    }
 
 
 def growth(clustering: Clustering) -> Table:
