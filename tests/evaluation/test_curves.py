@@ -138,7 +138,8 @@ def test_the_folder_holds_everything(corpus: Path, tmp_path: Path) -> None:
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {
         "curves.parquet", "pairs.parquet", "methods.parquet", "run.json", "report.html", "similarity.svg",
-        "precision_tf.svg", "precision_tf-idf.svg", "recall_tf.svg", "recall_tf-idf.svg",
+        "precision_tf.svg", "precision_tf-idf.svg", "recall_tf.svg", "recall_tf-idf.svg", "similarity.csv",
+        "precision_tf.csv", "precision_tf-idf.csv", "recall_tf.csv", "recall_tf-idf.csv",
     }  # fmt: skip
     assert found.curves_table().num_rows == 2 * 2 * len(THRESHOLDS)
 

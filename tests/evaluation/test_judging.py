@@ -23,10 +23,11 @@ from neardup.cli.main import application
 from neardup.errors import FormatError, InputError, OutputError, UsageError
 from neardup.evaluation.agreement import agreement, cohen, fleiss, fleiss_by_class
 from neardup.evaluation.judged import read_judged
-from neardup.evaluation.judging import REASONS, Judging
-from neardup.evaluation.judging_exchange import export_judgements, import_judgements
+from neardup.evaluation.judging import Judging
+from neardup.evaluation.judging_exchange import export_judgements, import_judgements, judgements
 from neardup.evaluation.judging_report import judging_report
 from neardup.evaluation.judging_sample import PairSample, Returned, SampledPair, SampledStratum, allocate, draw_pairs
+from neardup.evaluation.reasons import REASONS
 from neardup.testing import HENZINGER_REASONS, Web
 
 
@@ -276,11 +277,35 @@ def test_the_verbs_from_a_run_to_the_tables_of_the_paper(
     quality = call("evaluate", "pairs", "--pages", pages, "--pairs", out, "-d", "broder", "-o", tmp_path / "quality",
                    "--resamples", "10")  # fmt: skip
     assert "60 judged pairs" in quality.stdout
+    assert "the pairs that the judged ones stand for" in quality.stdout
+    # Both carry the sample back to all pairs of the runs, and say the same of them.
+    evaluated = json.loads((tmp_path / "quality" / "run.json").read_text())["detectors"]["broder"]
+    reported = numbers["detectors"]["broder"]
+    assert evaluated["quality"]["precision"]["estimate"] == pytest.approx(reported["precision"]["estimate"], abs=1e-4)
+    assert evaluated["quality"]["intervals"].startswith("a conservative bound for weighted pairs")
+    for ours, theirs in zip(evaluated["returned"][:3], reported["returned"][:3], strict=True):
+        assert (ours["pairs of"], ours["pairs"]) == (theirs["pairs of"], theirs["pairs"])
+        for label in ("correct", "incorrect", "undecided", "forms"):
+            assert ours[label] == pytest.approx(theirs[label]["estimate"], abs=1e-4)
+    for label in ("correct", "undecided"):
+        assert evaluated[f"reasons of {label}"] == reported[f"reasons of {label}"]
     signals, model = tmp_path / "signals.parquet", tmp_path / "model.json"
     call("signals", "--pages", pages, "--pairs", out, "--signals", "F", "--out", signals, "--quiet")
     call("train", "--signals", signals, "--labels", out, "--groups", "F", "--learner", "tree", "--seeds", "0",
          "--out", model)  # fmt: skip
     assert json.loads(model.read_text())["kind"] == "tree"
+
+
+def test_a_pair_stands_for_those_of_its_stratum_that_have_no_label(tmp_path: Path) -> None:
+    judging = made(tmp_path / "j.sqlite", [(100, 4), (6, 2)])
+    for pair, label in enumerate(("correct", "incorrect", "correct")):
+        judging.say("ada", pair, label)
+    strata = [pair.stratum for pair in judging.pairs()[:3]]
+    weights = judgements(judging)["weight"].to_pylist()
+    for stratum, population in enumerate((100, 6)):
+        if stratum in strata:
+            assert sum(w for w, at in zip(weights, strata, strict=True) if at == stratum) == pytest.approx(population)
+    judging.close()
 
 
 def test_reasons_are_the_words_of_the_generated_labels() -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -18,8 +20,13 @@ from neardup.evaluation import henzinger
 from neardup.evaluation.henzinger import Measured
 from neardup.evaluation.judged import Judged, Labels, read_judged
 from neardup.evaluation.measures import quality, roc
+from neardup.evaluation.pages import figure, write_figures
 from neardup.evaluation.pairs import evaluate_pairs, write_evaluation
+from neardup.evaluation.plots import Line, Plot
+from neardup.evaluation.reasons import REASONS, known_reason
 from neardup.evaluation.scoring import PagePairs, Scores
+from neardup.report.kinds import KINDS
+from neardup.report.run_sections import points
 from neardup.results import Opened
 from neardup.sources.memory import texts
 from neardup.testing import Web
@@ -137,7 +144,7 @@ def test_the_threshold_is_chosen_on_one_half_and_tested_on_the_other() -> None:
 
 def test_tables_count_what_they_say() -> None:
     labels = [0, 0, 1, 2, 2, 0]
-    reasons = ["url", "url", None, "form", "other", "time"]
+    reasons = ["URL only", "url only", None, "Prefilled form", "other", "time stamp"]
     table = measured(labels, [372, 373, 380, 384, 376, 100], [2, 3, 2, 6, 0, 0], reason=reasons)
     scores = Scores(np.array([0.9, 0.9, 0.8, 0.8, 0.9, 0.0]), np.array([True] * 5 + [False]))
     rows = henzinger.returned(table, scores)
@@ -147,7 +154,7 @@ def test_tables_count_what_they_say() -> None:
     }  # fmt: skip
     assert [row["pairs"] for row in rows] == [5, 3, 2, 2, 3]
     assert henzinger.reasons(table, scores.accepted, "correct") == [
-        {"reason": "url", "pairs": 2, "share": 1.0, "same site": 1, "share on the same site": 1.0}
+        {"reason": "url only", "pairs": 2, "share": 1.0, "same site": 1, "share on the same site": 1.0}
     ]
     correlation = henzinger.correlation(table)
     assert correlation["by B-similarity"][0] == {"B-similarity": 2, "pairs": 2, "mean C-similarity": 376.0}
@@ -155,6 +162,155 @@ def test_tables_count_what_they_say() -> None:
     differences = henzinger.term_differences(table, scores.accepted)
     assert (differences["mean"], differences["median"]) == (20, 20)
     assert henzinger.term_differences(table, np.zeros(6, bool)) == {"pairs": 0}
+
+
+def test_reasons_are_known_however_they_are_written() -> None:
+    for reason in (one for reasons in REASONS.values() for one in reasons):
+        for text in (
+            reason,
+            reason.upper(),
+            reason.title(),
+            f"{reason.removesuffix('s')}s",
+            reason.replace(" ", "-"),
+            f" {reason} ",
+        ):
+            assert known_reason(text) == reason, text
+    for text in ("Form", "prefilled form", "Prefilled forms", "pre-filled form", "prefilled, erasable form"):
+        assert known_reason(text) == "form"
+    # What `explain` calls a difference is a reason that the tables know.
+    assert [kind for kind in KINDS if known_reason(kind) is None] == ["identical"]
+    assert known_reason("reform") is None
+
+
+def test_other_reasons_are_counted_together_and_named() -> None:
+    reasons = ["Weather", "weather", "moon", None, "Form", "prefilled form", "other"]
+    table = measured([2] * 7, [0] * 7, [0] * 7, reason=reasons)
+    every = np.ones(7, bool)
+    rows = {row["reason"]: row["pairs"] for row in henzinger.reasons(table, every, "undecided")}
+    assert rows == {"form": 2, "other": 4, "other: weather": 2, "other: moon": 1, "not given": 1}
+    shares = henzinger.label_shares(table.judged, every)
+    assert (shares["forms"], shares["precision with forms"]) == (pytest.approx(2 / 7, abs=1e-4),) * 2
+
+
+def test_a_weight_is_worth_as_many_pairs() -> None:
+    """In every table and measure: pairs of whole weights, against each of them repeated as often."""
+    generator = np.random.default_rng(4)
+    count = 60
+    weights = generator.integers(1, 6, count)
+    labels = generator.integers(0, 3, count)
+    reasons = generator.choice(["form", "time stamp", "weather"], count).tolist()
+    b, c = generator.integers(0, 7, count), generator.integers(366, 385, count)
+    same, differences = generator.random(count) < 0.5, generator.integers(0, 400, count)
+    score = np.round(generator.random(count), 1)
+    names = [str(at) for at in range(count)]
+    columns = (same, b, c, differences, differences // 2)
+    once = Measured(Judged(names, names, labels.astype(np.int8), reasons, weights=weights.astype(np.float64)), *columns)
+    each = np.repeat(np.arange(count), weights)
+    more = Measured(
+        Judged(names * 0 + [names[at] for at in each], [names[at] for at in each], labels[each].astype(np.int8),
+               [reasons[at] for at in each]),
+        *(column[each] for column in columns),
+    )  # fmt: skip
+    accepted = score >= 0.4
+    scores, of_each = Scores(score, accepted), Scores(score[each], accepted[each])
+
+    def shares(row: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in row.items() if name not in ("pairs", "same site", "stand for")}
+
+    def same_rows(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> None:
+        assert [shares(row) for row in ours] == [shares(row) for row in theirs]
+
+    assert [row["stand for"] for row in henzinger.returned(once, scores)[:3]] == [
+        row["pairs"] for row in henzinger.returned(more, of_each)[:3]
+    ]
+    same_rows(henzinger.returned(once, scores)[:3], henzinger.returned(more, of_each)[:3])
+    for label in ("correct", "undecided"):
+        ours, theirs = henzinger.reasons(once, accepted, label), henzinger.reasons(more, of_each.accepted, label)
+        same_rows(*(sorted(rows, key=lambda row: str(row["reason"])) for rows in (ours, theirs)))
+    ours, theirs = henzinger.term_differences(once, accepted), henzinger.term_differences(more, of_each.accepted)
+    for name in ("mean", "share of 2", "histogram", "labels beyond", "labels beyond, images left out"):
+        assert ours[name] == theirs[name], name
+    ordered = np.sort(differences[each][of_each.accepted])
+    assert ours["median"] in ordered[[(len(ordered) - 1) // 2, len(ordered) // 2]]
+    ours, theirs = henzinger.correlation(once), henzinger.correlation(more)
+    for name, rows in ours.items():
+        if isinstance(rows, list):
+            same_rows(rows, theirs[name])
+        else:
+            assert rows == theirs[name], name
+    for name in ("precision", "recall", "f", "auc"):
+        first = quality(once.judged, score, accepted, resamples=0)[name]["estimate"]
+        assert first == quality(more.judged, score[each], of_each.accepted, resamples=0)[name]["estimate"], name
+    for ours, theirs in zip(roc(once.judged, score), roc(more.judged, score[each]), strict=True):
+        assert ours == pytest.approx(theirs)
+    for threshold in (370, 380):
+        pairs = np.flatnonzero(b >= 2)
+        row = henzinger._at(once, pairs, threshold)
+        assert shares(row) == shares(henzinger._at(more, np.flatnonzero(b[each] >= 2), threshold))
+
+
+def test_thresholds_are_chosen_and_tested_by_weight() -> None:
+    generator = np.random.default_rng(6)
+    labels = generator.integers(0, 2, 400)
+    c = np.where(labels == 0, generator.integers(350, 385, 400), generator.integers(300, 365, 400))
+    # The correct pairs that agree in most stand for nearly all.
+    weights = np.where((labels == 0) & (c >= 380), 1000.0, 1.0)
+    table = measured(labels.tolist(), c.tolist(), [2] * 400)
+    plain = henzinger.combined_threshold(table, seed=1)
+    heavy = henzinger.combined_threshold(replace(table, judged=replace(table.judged, weights=weights)), seed=1)
+    assert plain is not None
+    assert heavy is not None
+    assert plain["threshold"] < 365 < 380 <= heavy["threshold"]
+    assert heavy["tested"][0]["correct"] > 0.99
+    by_half = henzinger.half_and_half(replace(table, judged=replace(table.judged, weights=weights)), c / 384)
+    assert by_half is not None
+    assert by_half["threshold"] >= 380 / 384 - 1e-6
+
+
+@pytest.mark.parametrize("weight", ["0", "-1", "nan", "inf", "much", ""])
+def test_a_weight_that_is_none_is_named(tmp_path: Path, weight: str) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text(f"a,b,label,weight\nx,y,correct,2\nx,z,correct,{weight}\n")
+    with pytest.raises(InputError, match=r"pair 2.*weight"):
+        read_judged(path)
+
+
+def test_identical_pages_are_left_out_unless_they_are_asked_for(tmp_path: Path) -> None:
+    words = [f"word{at}" for at in range(60)]
+    texts_of = {"a": words, "a2": words, "b": [*words[:59], "other"], "b2": [*words[:59], "other"], "c": words[::-1]}
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps({"id": id, "text": " ".join(text)}) + "\n" for id, text in texts_of.items()))
+    pairs = [("a", "a2", 0), ("b", "b2", 0), ("a", "b", 1), ("a2", "b2", 1), ("a", "c", 2), ("a", "a", 0)]
+    made = Judged([a for a, *_ in pairs], [b for _, b, _ in pairs], np.array([label for *_, label in pairs], np.int8))
+    rest = made.select(np.array([False, False, True, True, True, False]))
+    found = evaluate_pairs(Opened([str(path)]), made, ["broder", "charikar", "minhash"], resamples=10)
+    without = evaluate_pairs(Opened([str(path)]), rest, ["broder", "charikar", "minhash"], resamples=10)
+    assert found.report["identical"] == {"pairs": 3, "counted": False}
+    for name in ("pairs", "labels", "same_site", "detectors", "B against C", "combined threshold"):
+        assert found.report[name] == without.report[name], name
+    assert found.pairs_table()["identical"].to_pylist() == [True, True, False, False, False, True]
+    assert found.scores_table().num_rows == 6, "scores are of all pairs"
+    counted = evaluate_pairs(Opened([str(path)]), made, ["minhash"], resamples=10, count_identical=True)
+    assert counted.report["pairs"] == 6
+    assert counted.report["detectors"]["minhash"]["quality"]["correct"] == 3
+    nothing = evaluate_pairs(Opened([str(path)]), made.select(np.arange(6) < 2), ["minhash"], resamples=10)
+    write_evaluation(nothing, tmp_path / "nothing")
+    assert nothing.report["detectors"]["minhash"]["quality"]["precision"]["estimate"] is None
+
+
+def test_every_number_of_a_figure_is_listed_or_in_a_file(tmp_path: Path) -> None:
+    few = Plot("Few", "x", "y", [Line("one", list(range(300)), [at**2 for at in range(300)])])
+    many = Plot("Many", "x", "y", [Line(name, list(range(1500)), [at / 7 for at in range(1500)]) for name in "ab"])
+    write_figures({"few": few, "many": many}, tmp_path)
+    assert figure("few", few).count("<tr") == 301
+    shown = figure("many", many)
+    assert "and 1,000 more: many.csv has all" in shown
+    for name, drawn in (("few", few), ("many", many)):
+        rows = csv.read_csv(tmp_path / f"{name}.csv")
+        assert rows.num_rows == sum(len(line.x) for line in drawn.lines)
+        assert rows["y"].to_pylist() == [y for line in drawn.lines for y in line.y]
+    counted = np.arange(1, 1001), np.arange(1000, 0, -1)
+    assert points("Degrees", "degree", "pages", counted, None).count("<tr") == 1001
 
 
 def test_images_are_told_apart(tmp_path: Path) -> None:

@@ -106,7 +106,11 @@ def test_the_oracle_writes_its_pairs(pages: Path, tmp_path: Path) -> None:
 def test_pairs_and_curves_are_printed_and_written(pages: Path, tmp_path: Path) -> None:
     judged = tmp_path / "judged.csv"
     judged.write_text("a,b,label\np0,p1,0\np2,p2,1\np3,p4,0\n")
-    told = call("evaluate", "pairs", "--pages", pages, "--pairs", judged, "--out", tmp_path / "pairs", "-d", "exact")
+    command = ("evaluate", "pairs", "--pages", pages, "--pairs", judged, "-d", "exact")
+    left_out = call(*command, "--out", tmp_path / "without")
+    assert "2 judged pairs: 0 correct, 2 incorrect" in left_out.stdout
+    assert "Left out: 1 pairs of identical pages (--count-identical counts them)." in left_out.stdout
+    told = call(*command, "--out", tmp_path / "pairs", "--count-identical")
     assert "3 judged pairs: 1 correct, 2 incorrect" in told.stdout
     assert {"scores.parquet", "pairs.parquet", "roc.svg", "run.json"} <= {
         p.name for p in (tmp_path / "pairs").iterdir()

@@ -2,7 +2,10 @@
 //!
 //! A term weighs as often as a page has it (tf), or that times ln(N / df), where df of N pages have it (tf-idf; Salton
 //! and others): a term that every page has weighs nothing. This is the reference similarity of Potthast and Stein's
-//! evaluation. Cost: a sort of each page's tokens and a merge a pair; for tf-idf one more sort over all pages' terms.
+//! evaluation. Rounding must not decide whether two pages are the same: the cosine is 1 exactly where two pages have the
+//! same terms equally often, or where the counts of the terms that weigh something are in proportion, both by whole
+//! numbers; it is below 1 everywhere else. Cost: a sort of each page's tokens and a merge a pair; for tf-idf one more
+//! sort over all pages' terms.
 
 use std::collections::HashMap;
 
@@ -10,11 +13,20 @@ use rayon::prelude::*;
 
 use crate::sets::Batches;
 
-/// Terms, ascending, and how much each weighs in a page.
+#[derive(Clone, Copy, Debug)]
+struct Term {
+    term: u64,
+    count: u64,
+    /// The count times what the term weighs.
+    weight: f64,
+}
+
+/// The terms of a page, ascending, how often it has each, and how much that weighs.
 #[derive(Debug)]
 pub struct Frequencies {
-    weights: Vec<(u64, f64)>,
-    norm: f64,
+    terms: Vec<Term>,
+    /// The square of the vector's length.
+    square: f64,
 }
 
 impl Frequencies {
@@ -27,28 +39,73 @@ impl Frequencies {
     pub fn weighted(tokens: &[u64], weight: impl Fn(u64) -> f64) -> Self {
         let mut sorted = tokens.to_vec();
         sorted.sort_unstable();
-        let runs = sorted.chunk_by(|a, b| a == b);
-        let weights: Vec<(u64, f64)> = runs.map(|run| (run[0], run.len() as f64 * weight(run[0]))).collect();
-        let norm = weights.iter().map(|(_, weight)| weight * weight).sum::<f64>().sqrt();
-        Frequencies { weights, norm }
+        let terms: Vec<Term> = sorted
+            .chunk_by(|a, b| a == b)
+            .map(|run| Term {
+                term: run[0],
+                count: run.len() as u64,
+                weight: run.len() as f64 * weight(run[0]),
+            })
+            .collect();
+        let square = terms.iter().map(|term| term.weight * term.weight).sum();
+        Frequencies { terms, square }
     }
 
-    /// The cosine of the angle between two pages; 0 where one of them weighs nothing at all.
+    /// The cosine of the angle between two pages; 0 where one of them weighs nothing at all and they are not the same.
     pub fn cosine(&self, other: &Frequencies) -> f64 {
-        if self.norm == 0.0 || other.norm == 0.0 {
+        if self.is_same(other) {
+            return 1.0;
+        }
+        if self.square == 0.0 || other.square == 0.0 {
             return 0.0;
         }
-        let (a, b) = (&self.weights, &other.weights);
+        if self.is_parallel(other) {
+            return 1.0;
+        }
+        let (a, b) = (&self.terms, &other.terms);
         let (mut at_a, mut at_b, mut product) = (0, 0, 0.0);
         while at_a < a.len() && at_b < b.len() {
             let (x, y) = (a[at_a], b[at_b]);
-            if x.0 == y.0 {
-                product += x.1 * y.1;
+            if x.term == y.term {
+                product += x.weight * y.weight;
             }
-            at_a += usize::from(x.0 <= y.0);
-            at_b += usize::from(y.0 <= x.0);
+            at_a += usize::from(x.term <= y.term);
+            at_b += usize::from(y.term <= x.term);
         }
-        (product / (self.norm * other.norm)).min(1.0)
+        // Each root by itself: the product of two squares could leave the range of numbers.
+        (product / (self.square.sqrt() * other.square.sqrt())).min(1.0f64.next_down())
+    }
+
+    /// Whether both have the same terms equally often, and any at all.
+    fn is_same(&self, other: &Frequencies) -> bool {
+        let (a, b) = (&self.terms, &other.terms);
+        !a.is_empty()
+            && a.len() == b.len()
+            && a.iter().zip(b).all(|(x, y)| (x.term, x.count) == (y.term, y.count))
+    }
+
+    fn weighing(&self) -> impl Iterator<Item = &Term> {
+        self.terms.iter().filter(|term| term.weight != 0.0)
+    }
+
+    /// Whether the two vectors have one direction: the same terms that weigh something, and one ratio of their counts.
+    /// A term weighs the same in both pages, so that the weights themselves do not matter.
+    fn is_parallel(&self, other: &Frequencies) -> bool {
+        let (mut own, mut others) = (self.weighing(), other.weighing());
+        let mut ratio = None;
+        loop {
+            match (own.next(), others.next()) {
+                (None, None) => return ratio.is_some(),
+                (Some(a), Some(b)) if a.term == b.term => {
+                    let (first_a, first_b) = *ratio.get_or_insert((a.count, b.count));
+                    if u128::from(a.count) * u128::from(first_b) != u128::from(b.count) * u128::from(first_a)
+                    {
+                        return false;
+                    }
+                }
+                _ => return false,
+            }
+        }
     }
 }
 
@@ -115,7 +172,18 @@ mod tests {
         };
         let dot = |a, b| (0..6).map(|term| weight(a, term) * weight(b, term)).sum::<f64>();
         let norms = (dot(a, a) * dot(b, b)).sqrt();
-        if norms == 0.0 { 0.0 } else { dot(a, b) / norms }
+        let sorted = |page: usize| {
+            let mut tokens = pages[page].clone();
+            tokens.sort_unstable();
+            tokens
+        };
+        if !pages[a].is_empty() && sorted(a) == sorted(b) {
+            1.0
+        } else if norms == 0.0 {
+            0.0
+        } else {
+            dot(a, b) / norms
+        }
     }
 
     proptest! {
@@ -140,12 +208,47 @@ mod tests {
                 prop_assert!((found - expected).abs() < 1e-6, "{a} {b}: {found} {expected}");
             }
         }
+
+        #[test]
+        fn is_one_for_vectors_of_one_direction_and_for_no_others(
+            tokens in proptest::collection::vec(0u64..400, 1..600),
+            others in proptest::collection::vec(proptest::collection::vec(0u64..500, 0..40), 1..6),
+            copies in 1usize..4,
+            turn in 0usize..600,
+        ) {
+            // A page, its terms in another order and several times, the same with one more token, and some others.
+            let mut turned = tokens.repeat(copies);
+            let middle = turn % turned.len();
+            turned.rotate_left(middle);
+            let mut longer = turned.clone();
+            longer.push(tokens[0]);
+            let pages: Vec<Vec<u64>> = [vec![tokens.clone(), turned, longer], others].concat();
+            let mut offsets = vec![0i64];
+            for page in &pages {
+                offsets.push(offsets[offsets.len() - 1] + page.len() as i64);
+            }
+            let values = pages.concat();
+            let batches = Batches::new(vec![Lists { offsets: &offsets, values: &values }]);
+            let one_term_only = tokens.iter().all(|&token| token == tokens[0]);
+            for weights in [Weights::Equal, Weights::inverse(&batches)] {
+                let found = cosines(&batches, &[(0, 0), (0, 1), (1, 0), (0, 2), (2, 1)], &weights);
+                // A term that every page has weighs nothing; where all do, only the very same terms make two pages alike.
+                let proportional = if weights.of(&tokens).square == 0.0 && copies > 1 { 0.0 } else { 1.0 };
+                prop_assert_eq!(&found[..3], &[1.0, proportional, proportional]);
+                if matches!(weights, Weights::Equal) && !one_term_only {
+                    prop_assert!(found[3] < 1.0 && found[4] < 1.0, "one more token is another direction: {found:?}");
+                }
+                let all: Vec<(u32, u32)> = (0..pages.len() as u32).map(|other| (0, other)).collect();
+                prop_assert!(cosines(&batches, &all, &weights).iter().all(|&one| (0.0..=1.0).contains(&one)));
+            }
+        }
     }
 
     #[test]
     fn a_page_that_weighs_nothing_is_like_nothing() {
         let nothing = Frequencies::weighted(&[1, 2], |_| 0.0);
-        assert_eq!(nothing.cosine(&Frequencies::new(&[1, 2])), 0.0);
+        assert_eq!(nothing.cosine(&Frequencies::new(&[1, 2, 3])), 0.0);
+        assert_eq!(nothing.cosine(&nothing), 1.0, "but like its copy");
         assert_eq!(Frequencies::new(&[]).cosine(&Frequencies::new(&[])), 0.0);
     }
 }

@@ -46,10 +46,14 @@ def command() -> None:
 )
 @click.option(
     "--pairs", "pairs", required=True, metavar="FILE",
-    help="Judged pairs: a, b, label (reason, query) in .jsonl, .csv, .tsv or .parquet; a and b are ids or URLs.",
+    help="Judged pairs in .jsonl, .csv, .tsv or .parquet: a, b (ids or URLs), label; reason, query, weight if known.",
 )  # fmt: skip
 @click.option("--detector", "-d", "judges", multiple=True, metavar="SPEC", help="Detectors.  [default: the usual ones]")
 @label_options
+@click.option(
+    "--count-identical", is_flag=True,
+    help="Count pairs of pages with the same tokens too; they are left out, as the paper takes such pages for one.",
+)  # fmt: skip
 @click.option(
     "--resamples", type=click.IntRange(min=0), default=500, show_default=True, help="Resamples of the bootstrap."
 )
@@ -59,8 +63,8 @@ def command() -> None:
 @input_options
 @reading_options
 def pairs(pages: tuple[str, ...], pairs: str, judges: tuple[str, ...], **options: Any) -> None:
-    """Score judged pairs with each detector: precision, recall, F, ROC and AUC with bootstrap intervals, and the tables
-    of Henzinger 2006.
+    """Score judged pairs with each detector: precision, recall, F, ROC and AUC with 95 % intervals, and the tables of
+    Henzinger 2006.
 
     \b
       neardup evaluate pairs --pages docs.jsonl --pairs pairs.jsonl -d combined -d minhash --out result
@@ -81,6 +85,7 @@ def pairs(pages: tuple[str, ...], pairs: str, judges: tuple[str, ...], **options
         settings=Settings(reading=reading_of(options), threads=options["threads"]),
         resamples=options["resamples"],
         seed=options["seed"],
+        count_identical=options["count_identical"],
     )
     write_evaluation(found, options["out"], overwrite=options["overwrite"], command=as_typed())
     if options["as_json"]:

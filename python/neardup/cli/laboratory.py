@@ -10,6 +10,7 @@ from rich.text import Text
 
 from neardup.cli.printable import printable
 from neardup.cli.summary import grid, page, titled
+from neardup.evaluation.pages import intervals_of, notes_on_pairs
 
 
 def print_pairs(report: dict[str, Any], out: str) -> None:
@@ -17,8 +18,10 @@ def print_pairs(report: dict[str, Any], out: str) -> None:
     console = page()
     labels = ", ".join(f"{count:,} {name}" for name, count in report["labels"].items())
     console.print(f"{report['pairs']:,} judged pairs: {labels}; {report['same_site']:,} on one site")
+    for note in notes_on_pairs(report):
+        console.print(note)
     table = grid(
-        "\nQuality, with 95 % bootstrap intervals",
+        "\nQuality, with 95 % intervals",
         *((name, "right") for name in ("accepted", "precision", "recall", "F", "AUC")),
         ("detector", "left"),
     )
@@ -27,6 +30,7 @@ def print_pairs(report: dict[str, Any], out: str) -> None:
         cells = [_interval(quality[measure]) for measure in ("precision", "recall", "f", "auc")]
         table.add_row(f"{quality['accepted']:,}", *cells, Text(name))
     console.print(table)
+    console.print(f"Intervals: {intervals_of(report)}; of AUC a bootstrap.")
     for name, told in report["detectors"].items():
         if told["quality"]["accepted"]:
             console.print(_returned(name, told["returned"]))

@@ -36,8 +36,8 @@ from neardup.engines.parts import TOKENS, Part, Tally
 from neardup.engines.stopwatch import Stopwatch
 from neardup.engines.store import PartStore
 from neardup.evaluation.oracle import first_members, tokens_of
-from neardup.evaluation.pages import curves_page
-from neardup.evaluation.plots import Line, Plot, draw_plot, require_plots
+from neardup.evaluation.pages import curves_page, write_figures
+from neardup.evaluation.plots import Line, Plot, require_plots
 from neardup.evaluation.revisions import RevisionPairs, revision_pairs
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
@@ -289,8 +289,7 @@ def write_curves(
         write_table(found.pairs_table(), folder / "pairs.parquet")
         write_table(pa.Table.from_pylist(found.report["methods"]), folder / "methods.parquet")
         drawn = plots(found)
-        for name, plot in drawn.items():
-            draw_plot(plot, folder / f"{name}.svg")
+        write_figures(drawn, folder)
         curves_page(report, drawn).write(folder / "report.html")
         write_json(report, folder / "run.json")
     return Path(out)

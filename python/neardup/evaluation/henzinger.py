@@ -4,11 +4,13 @@ Tables 2 and 5: the shares of correct, incorrect and undecided pairs among those
 brackets the prefilled forms). Tables 3, 4, 6, 7: the reasons of correct and of undecided pairs. Figs. 2 and 4, Table 8:
 term differences. Tables 9 and 10, Fig. 5: B-similarity against C-similarity. Tables 11 and 12, Figs. 6 and 7: the
 threshold of the combined algorithm chosen on one half of Alg. B's pairs and tested on the other.
+
+Where pairs stand for others (``Judged.weights``), numbers of pairs are of those that were judged, and every share,
+mean, median and histogram is of the pairs they stand for.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
@@ -17,13 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.evaluation.judged import LABELS, Judged
+from neardup.evaluation.reasons import FORM, is_reason, reason_rows
 from neardup.evaluation.scoring import Scores
 
 Whole = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.float64]
-#: The reason by which prefilled, erasable forms are known.
-FORM: Final = "form"
 #: A term difference beyond which a pair is looked at by itself (Table 8).
 LARGE_DIFFERENCE: Final = 200
 C_RANGES: Final = ((372, 375), (376, 378), (379, 381), (382, 384))
@@ -45,6 +46,11 @@ class Measured:
     term_difference: Whole
     #: The same without the terms that are images' URLs, where it was asked for; −1 elsewhere.
     text_difference: Whole
+
+    def select(self, flags: Flags) -> Measured:
+        """What is known of some of the pairs."""
+        counts = (self.b_similarity, self.c_similarity, self.term_difference, self.text_difference)
+        return Measured(self.judged.select(flags), self.same_site[flags], *(column[flags] for column in counts))
 
 
 def returned(measured: Measured, scores: Scores) -> list[dict[str, Any]]:
@@ -68,37 +74,32 @@ def label_shares(judged: Judged, flags: Flags) -> dict[str, Any]:
     >>> label_shares(judged, np.array([True, True]))
     {'pairs': 2, 'correct': 0.5, 'incorrect': 0.0, 'undecided': 0.5, 'forms': 0.5, 'precision with forms': 1.0}
     """
-    count = int(flags.sum())
-    told: dict[str, Any] = {"pairs": count}
+    row: dict[str, Any] = {"pairs": int(flags.sum())}
+    if judged.weights is not None:
+        row["stand for"] = round(_weight(judged, flags), 1)
     for name in LABELS:
-        told[name] = _share(int((flags & judged.is_label(name)).sum()), count)
-    forms = _reasons(judged, flags & judged.is_label("undecided"))[FORM]
-    told["forms"] = _share(forms, count)
-    told["precision with forms"] = _share(int((flags & judged.is_label("correct")).sum()) + forms, count)
-    return told
+        row[name] = _share_of(judged, judged.is_label(name), flags)
+    forms = judged.is_label("undecided") & is_reason(judged.reason, FORM)
+    row["forms"] = _share_of(judged, forms, flags)
+    row["precision with forms"] = _share_of(judged, judged.is_label("correct") | forms, flags)
+    return row
 
 
 def reasons(measured: Measured, accepted: Flags, label: str) -> list[dict[str, Any]]:
     """Tables 3 and 6 (correct) or 4 and 7 (undecided): how many of the returned pairs have which reason."""
-    of_label = accepted & measured.judged.is_label(label)
-    everywhere = _reasons(measured.judged, of_label)
-    on_one_site = _reasons(measured.judged, of_label & measured.same_site)
+    judged = measured.judged
+    of_label = accepted & judged.is_label(label)
+    on_one_site = of_label & measured.same_site
     return [
         {
             "reason": reason,
-            "pairs": count,
-            "share": _share(count, everywhere.total()),
-            "same site": on_one_site[reason],
-            "share on the same site": _share(on_one_site[reason], on_one_site.total()),
+            "pairs": int(flags.sum()),
+            "share": _share_of(judged, flags, of_label),
+            "same site": int((flags & on_one_site).sum()),
+            "share on the same site": _share_of(judged, flags, on_one_site),
         }
-        for reason, count in everywhere.most_common()
+        for reason, flags in reason_rows(judged.reason, of_label)
     ]
-
-
-def _reasons(judged: Judged, flags: Flags) -> Counter[str]:
-    if not any(judged.reason):
-        return Counter()
-    return Counter(judged.reason[at] or "not given" for at in np.flatnonzero(flags).tolist())
 
 
 def term_differences(measured: Measured, accepted: Flags) -> dict[str, Any]:
@@ -106,44 +107,50 @@ def term_differences(measured: Measured, accepted: Flags) -> dict[str, Any]:
     values = measured.term_difference[accepted]
     if not len(values):
         return {"pairs": 0}
-    small = values[values <= LARGE_DIFFERENCE]
+    judged, weights = measured.judged, measured.judged.weight[accepted]
+    small = values <= LARGE_DIFFERENCE
+    histogram = np.bincount(values[small], weights[small])
     large = accepted & (measured.term_difference > LARGE_DIFFERENCE)
     text_large = large & (measured.text_difference > LARGE_DIFFERENCE)
     return {
         "pairs": len(values),
-        "mean": round(float(values.mean()), 2),
-        "median": float(np.median(values)),
-        "share of 2": _share(int((values == 2).sum()), len(values)),
-        "90 % are below": float(np.quantile(values, 0.9)),
-        "histogram": {str(value): int(count) for value, count in enumerate(np.bincount(small)) if count},
+        "mean": _mean(values, weights),
+        "median": _quantile(values, weights, 0.5),
+        "share of 2": _share_of(judged, measured.term_difference == 2, accepted),
+        "90 % are below": _quantile(values, weights, 0.9),
+        "histogram": {str(value): _counted(count) for value, count in enumerate(histogram.tolist()) if count},
         "beyond": LARGE_DIFFERENCE,
-        "labels beyond": {name: int((large & measured.judged.is_label(name)).sum()) for name in LABELS},
+        "labels beyond": {name: _counted(_weight(judged, large & judged.is_label(name))) for name in LABELS},
         "labels beyond, images left out": {
-            name: int((text_large & measured.judged.is_label(name)).sum()) for name in LABELS
+            name: _counted(_weight(judged, text_large & judged.is_label(name))) for name in LABELS
         },
     }
 
 
 def correlation(measured: Measured) -> dict[str, Any]:
     """Tables 9 and 10 and Fig. 5: the two similarities against each other."""
-    b, c = measured.b_similarity, measured.c_similarity
+    judged, b, c = measured.judged, measured.b_similarity, measured.c_similarity
+    weight = judged.weight
     by_b, figure = [], {}
     for value in range(B_LEAST, 7):
-        chosen = c[b == value]
-        by_b.append({"B-similarity": value, "pairs": len(chosen), "mean C-similarity": _mean(chosen)})
-        levels, counts = np.unique(chosen, return_counts=True)
-        figure[str(value)] = {str(level): int(count) for level, count in zip(levels, counts, strict=True)}
+        here = b == value
+        mean = _mean(c[here], weight[here])
+        by_b.append({"B-similarity": value, "pairs": int(here.sum()), "mean C-similarity": mean})
+        levels, place = np.unique(c[here], return_inverse=True)
+        counts = np.bincount(place, weight[here], len(levels)).tolist()
+        figure[str(value)] = {str(level): _counted(count) for level, count in zip(levels, counts, strict=True)}
     by_c = []
     for low, high in C_RANGES:
-        chosen = b[(c >= low) & (c <= high)]
-        by_c.append({"C-similarity": f"{low}–{high}", "pairs": len(chosen), "mean B-similarity": _mean(chosen)})
+        here = (c >= low) & (c <= high)
+        mean = _mean(b[here], weight[here])
+        by_c.append({"C-similarity": f"{low}–{high}", "pairs": int(here.sum()), "mean B-similarity": mean})
     b_similar, c_similar = b >= B_LEAST, c >= C_RANGES[0][0]
     return {
         "by B-similarity": by_b,
         "by C-similarity": by_c,
         "C-similarities by B-similarity": figure,
-        "share of B-similar pairs that are C-similar": _share(int((b_similar & c_similar).sum()), int(b_similar.sum())),
-        "share of C-similar pairs that are B-similar": _share(int((b_similar & c_similar).sum()), int(c_similar.sum())),
+        "share of B-similar pairs that are C-similar": _share_of(judged, c_similar, b_similar),
+        "share of C-similar pairs that are B-similar": _share_of(judged, b_similar, c_similar),
     }
 
 
@@ -186,40 +193,67 @@ def combined_threshold(measured: Measured, seed: int = 0) -> dict[str, Any] | No
 
 def _at(measured: Measured, pairs: Whole, threshold: int) -> dict[str, Any]:
     """Precision and R of some of Alg. B's pairs at a C-similarity threshold."""
+    weight = measured.judged.weight[pairs]
     correct = measured.judged.is_label("correct")[pairs]
     kept = measured.c_similarity[pairs] >= threshold
-    hits = int((correct & kept).sum())
+    hits = float(weight[correct & kept].sum())
     return {
         "threshold": threshold,
         "pairs": int(kept.sum()),
-        "precision": _share(hits, int(kept.sum())),
-        "R": _share(hits, int(correct.sum())),
+        "precision": _share(hits, float(weight[kept].sum())),
+        "R": _share(hits, float(weight[correct].sum())),
     }
 
 
 def half_and_half(measured: Measured, score: Numbers, seed: int = 0) -> dict[str, Any] | None:
     """For any score: the largest threshold that returns 80 % of one half's correct pairs, tested on the other half."""
-    correct = measured.judged.is_label("correct")
+    correct, weight = measured.judged.is_label("correct"), measured.judged.weight
     drawn = np.random.default_rng(seed).permutation(len(correct))
     first, second = drawn[: len(drawn) // 2], drawn[len(drawn) // 2 :]
-    positive = np.sort(score[first][correct[first]])[::-1]
+    positive = first[correct[first]]
     if not len(positive):
         return None
-    threshold = float(positive[int(np.ceil(KEPT_SHARE * len(positive))) - 1])
+    positive = positive[np.argsort(-score[positive], kind="stable")]
+    returned_so_far = np.cumsum(weight[positive])
+    enough = int(np.searchsorted(returned_so_far, KEPT_SHARE * returned_so_far[-1] * (1 - 1e-12)))
+    threshold = float(score[positive[enough]])
     if threshold <= 0:
         return {"threshold": None, "precision": None, "recall": None}
-    kept = score[second] >= threshold
-    hits = int((kept & correct[second]).sum())
+    kept, right = score[second] >= threshold, correct[second]
+    hits, of_kept, of_right = (float(weight[second][flags].sum()) for flags in (kept & right, kept, right))
     return {
         "threshold": round(threshold, 6),
-        "precision": _share(hits, int(kept.sum())),
-        "recall": _share(hits, int(correct[second].sum())),
+        "precision": _share(hits, of_kept),
+        "recall": _share(hits, of_right),
     }
 
 
-def _share(part: int, whole: int) -> float | None:
+def _weight(judged: Judged, flags: Flags) -> float:
+    return float(judged.weight[flags].sum())
+
+
+def _share_of(judged: Judged, hits: Flags, base: Flags) -> float | None:
+    """The share of hits among the pairs of the base, by what they weigh."""
+    return _share(_weight(judged, hits & base), _weight(judged, base))
+
+
+def _share(part: float, whole: float) -> float | None:
     return round(part / whole, 4) if whole else None
 
 
-def _mean(values: Whole) -> float | None:
-    return round(float(values.mean()), 2) if len(values) else None
+def _counted(weight: float) -> int | float:
+    """Pairs are whole; what some of them stand for need not be."""
+    return int(weight) if weight == int(weight) else round(weight, 2)
+
+
+def _mean(values: Whole, weights: Numbers) -> float | None:
+    return round(float(np.average(values, weights=weights)), 2) if len(values) else None
+
+
+def _quantile(values: Whole, weights: Numbers, share: float) -> float:
+    """As numpy's where all weigh the same; else the smallest value that this share of the weight does not exceed."""
+    if len(np.unique(weights)) == 1:
+        return float(np.quantile(values, share))
+    order = np.argsort(values, kind="stable")
+    up_to = np.cumsum(weights[order])
+    return float(values[order][int(np.searchsorted(up_to, share * up_to[-1] * (1 - 1e-12)))])

@@ -155,16 +155,26 @@ def ratio_share(strata: Sequence[Stratum], confidence: float = CONFIDENCE) -> Sh
     '80.0 % (66.3–90.0 %)'
     """
     used = [stratum for stratum in strata if len(stratum.base)]
-    hits = _Sum.of([(stratum, stratum.hits) for stratum in used])
-    misses = _Sum.of([(stratum, stratum.base - stratum.hits) for stratum in used])
+    hits = _sum_of([(stratum, stratum.hits) for stratum in used])
+    misses = _sum_of([(stratum, stratum.base - stratum.hits) for stratum in used])
     count = sum(int(np.count_nonzero(stratum.base)) for stratum in used)
-    total = hits.value + misses.value
-    if total <= 0:
+    if hits.value + misses.value <= 0:
         return NOTHING
-    ratio = min(1.0, hits.value / total)
     # The page that was not drawn: as many things as any page that was, from the stratum where a page stands for most.
     most = max(float(stratum.base.max()) for stratum in used)
     heaviest = most * max(math.sqrt(max(stratum.open, 0.0)) * stratum.weight for stratum in used)
+    return share_of_sums(hits, misses, heaviest, count, confidence)
+
+
+def share_of_sums(
+    hits: WeightedSum, misses: WeightedSum, heaviest: float, count: int, confidence: float = CONFIDENCE
+) -> Share:
+    """hits / (hits + misses), with one more count of the heaviest weight on the side that could be worse.
+
+    >>> str(share_of_sums(WeightedSum(8, 8), WeightedSum(2, 2), 1, 10))  # ten draws: Clopper and Pearson's
+    '80.0 % (44.4–97.5 %)'
+    """
+    ratio = min(1.0, hits.value / (hits.value + misses.value))
     if heaviest == 0:
         return Share(ratio, ratio, ratio, count)
     tail = (1 - confidence) / 2
@@ -174,21 +184,14 @@ def ratio_share(strata: Sequence[Stratum], confidence: float = CONFIDENCE) -> Sh
 
 
 @dataclass(frozen=True, slots=True)
-class _Sum:
+class WeightedSum:
     """An estimated sum and its variance, each draw taken for a Poisson count."""
 
     value: float
     variance: float
 
-    @staticmethod
-    def of(parts: Sequence[tuple[Stratum, Numbers]]) -> _Sum:
-        return _Sum(
-            math.fsum(stratum.weight * float(values.sum()) for stratum, values in parts),
-            math.fsum(stratum.open * stratum.weight**2 * float((values**2).sum()) for stratum, values in parts),
-        )
-
-    def with_one_more(self, weight: float) -> _Sum:
-        return _Sum(self.value + weight, self.variance + weight**2)
+    def with_one_more(self, weight: float) -> WeightedSum:
+        return WeightedSum(self.value + weight, self.variance + weight**2)
 
     @property
     def counts(self) -> float:
@@ -196,11 +199,18 @@ class _Sum:
         return min(self.value**2 / self.variance, _MANY) if self.variance > 0 else _MANY
 
 
+def _sum_of(parts: Sequence[tuple[Stratum, Numbers]]) -> WeightedSum:
+    return WeightedSum(
+        math.fsum(stratum.weight * float(values.sum()) for stratum, values in parts),
+        math.fsum(stratum.open * stratum.weight**2 * float((values**2).sum()) for stratum, values in parts),
+    )
+
+
 #: Effective counts beyond which more make no difference that is told.
 _MANY: Final = 1e6
 
 
-def _bound(probability: float, hits: _Sum, misses: _Sum) -> float:
+def _bound(probability: float, hits: WeightedSum, misses: WeightedSum) -> float:
     """A quantile of hits / (hits + misses)."""
     if hits.value <= 0 or misses.value <= 0:
         return float(misses.value <= 0)

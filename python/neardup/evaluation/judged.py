@@ -1,8 +1,9 @@
 """Judged pairs: ``a``, ``b`` and a label that a person gave; from JSONL, CSV or Parquet.
 
 Labels are Henzinger's ``correct``, ``incorrect`` and ``undecided``, or others that the caller maps to them, or grades,
-of which those from a bound on are correct. ``reason`` and ``query`` are taken along where they are. A pair that names
-an unknown page, or a label that nothing maps, is an error that names its line: a table of half the pairs would mislead.
+of which those from a bound on are correct. ``reason``, ``query`` and ``weight`` are taken along where they are. A pair
+that names an unknown page, or a label that nothing maps, is an error that names its line: a table of half the pairs
+would mislead.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ class Judged:
     label: npt.NDArray[np.int8]
     reason: list[str | None] = field(default_factory=list)
     query: list[str | None] = field(default_factory=list)
+    #: How many pairs each one stands for, where the file says so: pairs drawn with other probabilities.
+    weights: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         for name in ("reason", "query"):
@@ -73,6 +76,22 @@ class Judged:
 
     def __len__(self) -> int:
         return len(self.a)
+
+    @property
+    def weight(self) -> npt.NDArray[np.float64]:
+        """What each pair counts: as many as it stands for, or one."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    def select(self, flags: npt.NDArray[np.bool_]) -> Judged:
+        """Some of the pairs.
+
+        >>> Judged(list("ab"), list("cd"), np.array([0, 1], np.int8)).select(np.array([False, True])).a
+        ['b']
+        """
+        rows = np.flatnonzero(flags).tolist()
+        a, b = ([side[row] for row in rows] for side in (self.a, self.b))
+        reason, query = ([words[row] for row in rows] for words in (self.reason, self.query))
+        return Judged(a, b, self.label[rows], reason, query, None if self.weights is None else self.weights[rows])
 
     def is_label(self, name: str) -> npt.NDArray[np.bool_]:
         flags: npt.NDArray[np.bool_] = self.label == LABELS.index(name)
@@ -115,7 +134,26 @@ def read_judged(
     def optional(name: str) -> list[str | None]:
         return [None if row.get(name) in (None, "") else str(row[name]) for row in rows]
 
-    return Judged(a, b, np.array(place, np.int8), optional("reason"), optional("query"))
+    return Judged(a, b, np.array(place, np.int8), optional("reason"), optional("query"), _weights(rows, path))
+
+
+def _weights(rows: Sequence[Mapping[str, Any]], path: str | os.PathLike[str]) -> npt.NDArray[np.float64] | None:
+    """The column ``weight``, where the file has one: every pair needs a weight then."""
+    if all(row.get("weight") in (None, "") for row in rows):
+        return None
+    weights = np.empty(len(rows))
+    for number, row in enumerate(rows):
+        try:
+            weights[number] = float(row.get("weight") or "nothing")
+        except (TypeError, ValueError):
+            weights[number] = np.nan
+        if not (np.isfinite(weights[number]) and weights[number] > 0):
+            raise InputError(
+                f"the weight {row.get('weight')!r} is no number above 0",
+                where=f"{path}, pair {number + 1}",
+                hint="give every pair a weight, or take the column off",
+            )
+    return weights
 
 
 def _word(label: Any) -> str:

@@ -27,15 +27,6 @@ from neardup.errors import FormatError, InputError, OutputError, UsageError
 from neardup.evaluation.judged import LABELS
 from neardup.evaluation.judging_sample import PairSample, Returned, SampledPair
 
-#: The reasons of Henzinger 2006 (§3.1) by label, in the paper's words; others may be typed.
-REASONS: Final = {
-    "correct": (
-        "url only", "time stamp", "execution time", "visitor count", "session id", "message id", "server name",
-        "combination", "invisible", "entry pages",
-    ),
-    "incorrect": ("main item", "unrelated"),
-    "undecided": ("form", "minor item", "cannot evaluate", "other"),
-}  # fmt: skip
 Role = Literal["judge", "adjudicator"]
 _APPLICATION: Final = 0x6E64_7570
 _VERSION: Final = 1

@@ -1,13 +1,15 @@
 """Judgements out of a judging and into it, as the pairs file that ``neardup evaluate pairs`` reads.
 
 A pair is a row with ``a``, ``b``, ``label``, ``reason`` and ``note``; the final labels also tell how many looked,
-the stratum, and how many pairs of the runs each one stands for (``weight``).
+the stratum, and how many pairs of the runs each one stands for (``weight``): those of its stratum, divided by the pairs
+of it that have a label. A stratum without any is not spoken of.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +32,17 @@ def judgements(judging: Judging, judge: str | None = None) -> pa.Table:
     """The final labels, or those of one judge, as rows of a pairs file."""
     pairs, strata, by_pair = judging.pairs(), judging.strata(), judging.by_pair()
     said = judging.final().values() if judge is None else judging.said(judge=judge)
+    labelled = sorted(said, key=lambda one: one.pair)
+    judged = Counter(pairs[one.pair].stratum for one in labelled)
     rows = []
-    for one in sorted(said, key=lambda one: one.pair):
+    for one in labelled:
         pair = pairs[one.pair]
-        name, population, sampled = strata[pair.stratum]
+        name, population, _ = strata[pair.stratum]
         row = {"a": pair.a, "b": pair.b, "label": one.label, "reason": one.reason, "note": one.note, "judge": judge}
-        rows.append(row | {"judges": len(by_pair.get(one.pair, [])), "stratum": name, "weight": population / sampled})
+        rows.append(
+            row
+            | {"judges": len(by_pair.get(one.pair, [])), "stratum": name, "weight": population / judged[pair.stratum]}
+        )
     return pa.Table.from_pylist(rows, _SCHEMA)
 
 

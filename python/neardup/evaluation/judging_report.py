@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.evaluation.agreement import against_final, agreement
-from neardup.evaluation.henzinger import C_RANGES, FORM
+from neardup.evaluation.henzinger import C_RANGES
 from neardup.evaluation.intervals import NOTHING, Share, Stratum, ratio_share
 from neardup.evaluation.judged import LABELS
 from neardup.evaluation.judging import Judging, Said
 from neardup.evaluation.judging_sample import Returned, SampledPair
+from neardup.evaluation.reasons import FORM, NOT_GIVEN, is_reason, reason_rows
 
 #: The numbers of the paper's tables for the algorithms it tells of: shares, reasons of correct, of undecided pairs.
 TABLES: Final = {"broder": (2, 3, 4), "charikar": (5, 6, 7)}
@@ -94,7 +95,7 @@ class _Sample:
     ) -> None:
         self.pairs = [pairs[pair] for pair in final]
         self.label = np.array([one.label for one in final.values()], object)
-        self.reason = np.array([one.reason or "not given" for one in final.values()], object)
+        self.reason = [one.reason or NOT_GIVEN for one in final.values()]
         self.same_site = np.array([pair.same_site for pair in self.pairs], bool)
         self._stratum = np.array([pair.stratum for pair in self.pairs], np.int64)
         self._population = [population for _, population, _ in strata]
@@ -115,7 +116,7 @@ def _detector(
     sample = _Sample(pairs, strata, final)
     returned = [next((one for one in pair.returned if one.detector == name), None) for pair in sample.pairs]
     accepted = np.array([one is not None for one in returned], bool)
-    correct, form = sample.label == "correct", (sample.label == "undecided") & (sample.reason == FORM)
+    correct, form = sample.label == "correct", (sample.label == "undecided") & is_reason(sample.reason, FORM)
     rows = []
     for called, base in _rows(sample, returned, accepted):
         row: dict[str, Any] = {"pairs of": called, "pairs": int(base.sum())}
@@ -165,12 +166,11 @@ def _reasons(sample: _Sample, flags: Flags) -> list[dict[str, Any]]:
     """Tables 3 and 6, or 4 and 7: pairs of the sample with each reason, and the share of all pairs that have it."""
     on_one = flags & sample.same_site
     rows = []
-    for reason, count in Counter(sample.reason[flags].tolist()).most_common():
-        has = flags & (sample.reason == reason)
+    for reason, has in reason_rows(sample.reason, flags):
         rows.append(
             {
                 "reason": reason,
-                "pairs": count,
+                "pairs": int(has.sum()),
                 "share": _rounded(sample.share(has, flags).estimate),
                 "same site": int((has & on_one).sum()),
                 "share on the same site": _rounded(sample.share(has, on_one).estimate),

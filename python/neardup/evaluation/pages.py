@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 
-from neardup.evaluation.plots import Plot
+from neardup.evaluation.plots import Plot, draw_plot
 from neardup.graph.power_law import PowerLaw
 from neardup.graph.statistics import HIGH_DEGREE
 from neardup.report.frame import (
@@ -30,16 +32,18 @@ from neardup.report.frame import records as rows_of
 from neardup.report.made import add_how_it_was_made
 from neardup.report.run_sections import law_words, points
 from neardup.version import VERSION
+from neardup.writing import replacing
 
-#: Points of a line that the table behind it lists.
-_LISTED = 60
+#: Rows of the table behind a figure; of more, the others are in a file.
+_LISTED: Final = 2000
 
 
-def figure(drawn: Plot) -> Html:
-    """A plot of an evaluation as a figure with its numbers behind it.
+def figure(name: str, drawn: Plot) -> Html:
+    """A plot of an evaluation as a figure with its numbers behind it: all of them, or the first rows and the name of
+    the file that has all.
 
     >>> from neardup.evaluation.plots import Line
-    >>> figure(Plot("ROC", "false", "true", [Line("broder", [0, 1], [0, 1])])).count("<td")
+    >>> figure("roc", Plot("ROC", "false", "true", [Line("broder", [0, 1], [0, 1])])).count("<td")
     4
     """
     series = [
@@ -57,17 +61,54 @@ def figure(drawn: Plot) -> Html:
         spec["domain"] = list(drawn.x_range)
     if drawn.y_range:
         spec["range"] = list(drawn.y_range)
-    rows = []
-    for line in drawn.lines:
-        steps = (
-            np.unique(np.linspace(0, max(0, len(line.x) - 1), _LISTED).round().astype(int)).tolist() if line.x else []
-        )
-        rows += [(line.name or drawn.y, number(_short(line.x[at])), number(_short(line.y[at]))) for at in steps]
+    points = figure_rows(drawn)
+    rows = [(line, number(_short(x)), number(_short(y))) for line, x, y in points[:_LISTED]]
+    if len(points) > _LISTED:
+        rows.append((f"and {len(points) - _LISTED:,} more: {figure_file(name)} has all", "", ""))
     return plot(drawn.title, spec, ["line", drawn.x, drawn.y], rows)
+
+
+def figure_file(name: str) -> str:
+    """The file that has all numbers of a figure, beside ``report.html``."""
+    return f"{name}.csv"
+
+
+def figure_rows(drawn: Plot) -> list[tuple[str, float, float]]:
+    """All numbers of a figure: line, x, y."""
+    return [(line.name or drawn.y, x, y) for line in drawn.lines for x, y in zip(line.x, line.y, strict=True)]
+
+
+def write_figures(drawn: Mapping[str, Plot], folder: Path) -> None:
+    """Each plot as an SVG file, and its numbers as CSV."""
+    for name, one in drawn.items():
+        draw_plot(one, folder / f"{name}.svg")
+        rows = figure_rows(one)
+        kinds = {"line": pa.string(), one.x: pa.float64(), one.y: pa.float64()}
+        columns = [pa.array([row[at] for row in rows], kind) for at, kind in enumerate(kinds.values())]
+        with replacing(folder / figure_file(name)) as file:
+            pyarrow.csv.write_csv(pa.table(columns, list(kinds)), file)
 
 
 def _short(value: float) -> float:
     return float(f"{value:.6g}")
+
+
+def notes_on_pairs(report: Mapping[str, Any]) -> list[str]:
+    """What a reader of the tables of judged pairs must know of what they count."""
+    notes = []
+    identical = report["identical"]
+    if identical["pairs"] and identical["counted"]:
+        notes.append(f"Pairs of identical pages among them: {identical['pairs']:,}.")
+    elif identical["pairs"]:
+        notes.append(f"Left out: {identical['pairs']:,} pairs of identical pages (--count-identical counts them).")
+    if report["weighted"]:
+        notes.append("Shares are of the pairs that the judged ones stand for (their weights).")
+    return notes
+
+
+def intervals_of(report: Mapping[str, Any]) -> str:
+    """How the intervals of the shares were made, in words."""
+    return next((str(one["quality"]["intervals"]) for one in report["detectors"].values()), "none")
 
 
 def pairs_page(report: dict[str, Any], drawn: Mapping[str, Plot]) -> HtmlPage:
@@ -82,14 +123,16 @@ def pairs_page(report: dict[str, Any], drawn: Mapping[str, Plot]) -> HtmlPage:
         "pairs",
         "The pairs",
         figures({"pairs": f"{report['pairs']:,}", **labels, "on one site": f"{report['same_site']:,}"}),
+        *(paragraph(note, note=True) for note in notes_on_pairs(report)),
     )
     quality = [
         {"detector": name, "accepted": told["quality"]["accepted"]}
         | {measure: _interval(told["quality"][measure]) for measure in ("precision", "recall", "f", "auc")}
         for name, told in report["detectors"].items()
     ]
-    page.add("quality", "Quality, with 95 % bootstrap intervals", rows_of(quality))
-    page.add("plots", "Plots", plots(*(figure(one) for one in drawn.values())))
+    how = paragraph(f"Intervals: {intervals_of(report)}; of AUC a bootstrap.", note=True)
+    page.add("quality", "Quality, with 95 % intervals", rows_of(quality), how)
+    page.add("plots", "Plots", plots(*(figure(*one) for one in drawn.items())))
     for at, (name, told) in enumerate(report["detectors"].items()):
         page.add(f"detector-{at}", name, _detector(told))
     against = report["B against C"]
@@ -128,7 +171,7 @@ def curves_page(report: dict[str, Any], drawn: Mapping[str, Plot]) -> HtmlPage:
     """The page of precision and recall over similarity on a revision corpus."""
     title = f"{len(report['methods'])} methods on {report['revisions']:,} revisions of {report['articles']:,} articles"
     page = HtmlPage(title, f"{report['pairs']:,} pairs compared", _footer())
-    page.add("curves", "Precision and recall over similarity", plots(*(figure(one) for one in drawn.values())))
+    page.add("curves", "Precision and recall over similarity", plots(*(figure(*one) for one in drawn.items())))
     page.add("methods", "Methods and their cost", rows_of(report["methods"]))
     add_how_it_was_made(page, report)
     return page

@@ -23,8 +23,8 @@ from neardup.evaluation import henzinger
 from neardup.evaluation.henzinger import LARGE_DIFFERENCE, Measured
 from neardup.evaluation.judged import LABELS, Judged
 from neardup.evaluation.measures import quality, roc
-from neardup.evaluation.pages import pairs_page
-from neardup.evaluation.plots import Line, Plot, draw_plot, require_plots
+from neardup.evaluation.pages import pairs_page, write_figures
+from neardup.evaluation.plots import Line, Plot, require_plots
 from neardup.evaluation.scoring import PagePairs, Scores, rows_of
 from neardup.results import Opened
 from neardup.sinks import write_json, write_table
@@ -43,6 +43,9 @@ class PairEvaluation:
     measured: Measured
     scores: dict[str, Scores]
     jaccard: npt.NDArray[np.float64]
+    #: Which pairs the tables and measures count: those of pages that differ, or all.
+    counted: npt.NDArray[np.bool_]
+    identical: npt.NDArray[np.bool_]
     #: As ``run.json`` tells it.
     report: dict[str, Any]
 
@@ -64,7 +67,10 @@ class PairEvaluation:
             "c_similarity": pa.array(self.measured.c_similarity),
             "jaccard": pa.array(self.jaccard),
             "term_difference": pa.array(self.measured.term_difference),
+            "identical": pa.array(self.identical),
         }
+        if self.judged.weights is not None:
+            columns["weight"] = pa.array(self.judged.weights)
         return pa.table(columns | {f"accepts {name}": pa.array(s.accepted) for name, s in self.scores.items()})
 
 
@@ -76,8 +82,10 @@ def evaluate_pairs(
     settings: Settings | None = None,
     resamples: int = 500,
     seed: int = 0,
+    count_identical: bool = False,
 ) -> PairEvaluation:
-    """Scores judged pairs with every detector and draws up the tables.
+    """Scores judged pairs with every detector and draws up the tables. Pairs of pages with the same tokens are left out
+    of measures and tables, as in the paper, which takes such pages for one; unless ``count_identical``.
 
     >>> import json, tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -102,21 +110,35 @@ def evaluate_pairs(
         measured, jaccard = _measured(asked, judged), asked.jaccard()
     with watch.stage("scoring"):
         scores = {name: asked.score(detector) for name, detector in chosen.items()}
+    identical = asked.identical()
+    counted = np.ones(len(judged), bool) if count_identical else ~identical
     with watch.stage("tables"):
-        report = _report(pages, judged, measured, scores, asked.settings, resamples, seed)
-    return PairEvaluation(judged, measured, scores, jaccard, report | {"stages": stages(watch.stages)})
+        of_counted = {name: one.select(counted) for name, one in scores.items()}
+        tables = _tables(measured.select(counted), of_counted, resamples, seed)
+    about = {
+        "what": "judged pairs",
+        "format": _native.FORMAT_VERSION,
+        "pages": pages.paths,
+        "identical": {"pairs": int(identical.sum()), "counted": count_identical},
+        "weighted": judged.weights is not None,
+    }
+    about |= tables | {
+        "settings": {
+            "pages": pages.paths,
+            "detectors": list(scores),
+            "resamples": resamples,
+            "seed": seed,
+            "count_identical": count_identical,
+            "reading": asdict(asked.settings.reading),
+        },
+        "stages": stages(watch.stages),
+    }
+    return PairEvaluation(judged, measured, scores, jaccard, counted, identical, about)
 
 
-def _report(
-    pages: Opened,
-    judged: Judged,
-    measured: Measured,
-    scores: dict[str, Scores],
-    settings: Settings,
-    resamples: int,
-    seed: int,
-) -> dict[str, Any]:
-    told = {
+def _tables(measured: Measured, scores: dict[str, Scores], resamples: int, seed: int) -> dict[str, Any]:
+    judged = measured.judged
+    by_detector = {
         name: {
             "quality": quality(judged, one.score, one.accepted, resamples=resamples, seed=seed),
             "returned": henzinger.returned(measured, one),
@@ -128,22 +150,12 @@ def _report(
         for name, one in scores.items()
     }
     return {
-        "what": "judged pairs",
-        "format": _native.FORMAT_VERSION,
-        "pages": pages.paths,
         "pairs": len(judged),
         "labels": {name: int(judged.is_label(name).sum()) for name in LABELS},
         "same_site": int(measured.same_site.sum()),
-        "detectors": told,
+        "detectors": by_detector,
         "B against C": henzinger.correlation(measured),
         "combined threshold": henzinger.combined_threshold(measured, seed),
-        "settings": {
-            "pages": pages.paths,
-            "detectors": list(scores),
-            "resamples": resamples,
-            "seed": seed,
-            "reading": asdict(settings.reading),
-        },
     }
 
 
@@ -193,8 +205,7 @@ def write_evaluation(
         write_table(found.scores_table(), folder / "scores.parquet")
         write_table(found.pairs_table(), folder / "pairs.parquet")
         drawn = plots(found)
-        for name, plot in drawn.items():
-            draw_plot(plot, folder / f"{name}.svg")
+        write_figures(drawn, folder)
         pairs_page(report, drawn).write(folder / "report.html")
         write_json(report, folder / "run.json")
     return Path(out)
@@ -203,8 +214,9 @@ def write_evaluation(
 def plots(found: PairEvaluation) -> dict[str, Plot]:
     """ROC curves, term differences (Figs. 2, 4), B against C (Fig. 5), thresholds (Figs. 6, 7)."""
     curves = []
+    judged = found.judged.select(found.counted)
     for name, scores in found.scores.items():
-        false, true, _ = roc(found.judged, scores.score)
+        false, true, _ = roc(judged, scores.select(found.counted).score)
         curves.append(Line(name, false.tolist(), true.tolist()))
     drawn = {"roc": Plot("ROC", "incorrect pairs accepted", "correct pairs accepted", curves)}
     lines = []

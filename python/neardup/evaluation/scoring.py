@@ -53,6 +53,10 @@ class Scores:
     score: Numbers
     accepted: Flags
 
+    def select(self, flags: Flags) -> Scores:
+        """Those of some of the pairs."""
+        return Scores(self.score[flags], self.accepted[flags])
+
 
 @dataclass(frozen=True)
 class PagePairs:

@@ -17,7 +17,6 @@ from neardup.report.made import setting_rows
 
 #: Records that could not be read that are listed.
 _SKIPPED: Final = 50
-_WIDEST: Final = 200
 
 
 def title(report: dict[str, Any]) -> str:
@@ -175,13 +174,10 @@ def points(
     found, counts = counted
     rows = list(zip(found.tolist(), counts.tolist(), strict=True))
     spec: dict[str, Any] = {
-        "kind": "points", "x": x, "y": y, "log": True, "data": [list(point) for point in rows][:2000],
+        "kind": "points", "x": x, "y": y, "log": True, "data": [list(point) for point in rows],
     }  # fmt: skip
     if law is not None and law.plausible is not False:
         spec["line"] = law_line(law, found)
-    if len(rows) > _WIDEST:
-        rows = rows[: _WIDEST // 2] + rows[-_WIDEST // 2 :]
-        title = f"{title} (the smallest and the largest)"
     return plot(title, spec, [x, y], rows)
 
 

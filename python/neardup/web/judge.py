@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from neardup.errors import InputError, UsageError
-from neardup.evaluation.judging import REASONS, Judging, checked_name
+from neardup.evaluation.judging import Judging, checked_name
 from neardup.evaluation.judging_report import judging_report
+from neardup.evaluation.reasons import REASONS
 from neardup.web.actions import text, whole
 from neardup.web.pair import side_by_side
 from neardup.web.workspace import Workspace
