@@ -581,7 +581,7 @@ class _PageArrays(Protocol):
     active: npt.NDArray[np.bool_]
     sites: npt.NDArray[np.uint64]
     times: npt.NDArray[np.int64]
-    requests: list[bytes | None] | None
+    requests: list[tuple[bytes, bytes] | None] | None
     columns: list[npt.NDArray[np.uint64]]
     sets: list[pa.LargeListArray]
 
@@ -592,6 +592,7 @@ _IndexAnswers = tuple[
     npt.NDArray[np.int16],
     npt.NDArray[np.uint32],
     npt.NDArray[np.uint8],
+    npt.NDArray[np.uint32],
 ]
 
 @final
@@ -604,12 +605,14 @@ class IndexStore:
         rules: list[tuple[tuple[str, int, int], tuple[str, int, float, int, int], str]],
         *,
         most: int,
+        most_matches: int,
         sync: str,
         cache: int,
         buffers: int,
     ) -> Self: ...
     def add(self, pages: _PageArrays) -> _IndexAnswers: ...
     def query(self, pages: _PageArrays) -> _IndexAnswers: ...
+    def is_taken(self, request: tuple[bytes, bytes]) -> bool: ...
     def remove(self, ids: list[bytes]) -> list[bool]: ...
     def expire(self, before: int) -> int: ...
     def ids(self, most: int) -> list[bytes]: ...
@@ -637,7 +640,7 @@ def index_page(
     charset: str | None,
     url: str | None,
     time: int,
-    request: bytes | None,
+    request: tuple[bytes, bytes] | None,
 ) -> tuple[int, _IndexAnswers | None]: ...
 def site_hashes(sites: pa.StringArray) -> npt.NDArray[np.uint64]: ...
 def token_identities(tokens: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...

@@ -20,6 +20,10 @@ class UsageError(NeardupError):
     """The call itself cannot be carried out as written; the command line exits with 2."""
 
 
+class ConflictError(UsageError):
+    """A request's name was used before for something else, so nothing was carried out."""
+
+
 class SpecError(UsageError):
     """A detector's text form does not parse, or names an unknown detector or parameter."""
 

@@ -13,7 +13,7 @@ import pytest
 
 from neardup import Index, Settings, dedup, find_duplicates, open_result
 from neardup.detectors import detectors, parse
-from neardup.errors import InputError, OutputError, UsageError
+from neardup.errors import ConflictError, InputError, OutputError, UsageError
 from neardup.index import Answer, build
 from neardup.job import statistics_of
 from neardup.testing import Web
@@ -180,6 +180,41 @@ def test_a_request_is_carried_out_once(index: Index) -> None:
     assert index.stats().pages == 1
     assert index.add_many([{"text": TEXT}, {"text": TEXT}], requests=["r2", "r2"])[1].repeated
     assert index.stats().pages == 2
+
+
+@pytest.mark.parametrize("detector", ["combined", "minhash"])
+def test_a_request_belongs_to_its_page(tmp_path: Path, detector: str) -> None:
+    other = "other words that have nothing in common with what was said before"
+    Index.create(tmp_path / "index", detector)
+    with Index(tmp_path / "index", sync="system") as index:
+        index.add(TEXT, id="a", request="r1")
+        for page, id in ((other, "a"), (TEXT, "b"), (TEXT, None)):
+            with pytest.raises(ConflictError, match="'r1'"):
+                index.add(page, id=id, request="r1")
+        pages = [{"id": "c", "text": TEXT}, {"id": "d", "text": other}, {"id": "e", "text": other}]
+        with pytest.raises(ConflictError, match="2 of 3 requests .* the other 1 were carried out"):
+            index.add_many(pages, requests=["r1", "r2", "r2"])
+        assert index.ids() == ["a", "d"]
+        with pytest.raises(UsageError, match="1 requests name 3 pages"):
+            index.add_many(pages, requests=["r3"])
+        index.compact()
+        assert index.add(TEXT, id="a", request="r1").repeated
+        assert index.verify().sound
+
+
+def test_an_answer_names_the_best_matches(tmp_path: Path) -> None:
+    Index.create(tmp_path / "index", "minhash(threshold=0.5)")
+    with Index(tmp_path / "index", sync="system") as index:
+        index.add_many([{"id": str(at), "text": f"{TEXT} {at}"} for at in range(20)])
+        everything = index.query(TEXT + " 7")
+        assert (len(everything.matches), everything.more) == (20, 0)
+    with Index(tmp_path / "index", sync="system", most_matches=3) as index:
+        few = index.query(TEXT + " 7")
+        assert (few.matches, few.more) == (everything.matches[:3], 17)
+        added = index.add({"id": "20", "text": TEXT + " 7"})
+        assert (added.matches, added.more) == (few.matches, 17)
+    with pytest.raises(UsageError, match="at least one"):
+        Index(tmp_path / "index", most_matches=0)
 
 
 def test_sites_of_copies_count(tmp_path: Path, web_pages: list[dict[str, Any]]) -> None:

@@ -8,6 +8,7 @@ use fjall::Readable;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::finding::{Map, stored_on_site};
+use crate::index::{Carried, Request};
 use crate::lookup::{OneNumber, Tail, bytes, chunk_key};
 use crate::records::{PageRecord, SetRecord};
 use crate::shape::Shape;
@@ -66,7 +67,7 @@ pub struct Changes<'a> {
     members: BTreeMap<(u32, u32), bool>,
     sites: BTreeMap<(u32, u64), u32>,
     keys: Map<u64, Grown>,
-    requests: Map<[u8; 16], i64>,
+    requests: Map<[u8; 16], (i64, [u8; 16])>,
 }
 
 impl<'a> Changes<'a> {
@@ -305,18 +306,21 @@ impl<'a> Changes<'a> {
     }
 
     /// Remembers that a request was carried out.
-    pub fn request(&mut self, key: [u8; 16], time: i64) {
-        self.requests.insert(key, time);
+    pub fn carry_out(&mut self, request: Request, time: i64) {
+        self.requests.insert(request.key, (time, request.content));
     }
 
-    /// Whether a request is of this batch.
-    pub fn is_requested(&self, key: &[u8; 16]) -> bool {
-        self.requests.contains_key(key)
-    }
-
-    /// Whether a request was carried out by an earlier commit.
-    pub fn was_requested(&self, key: &[u8; 16]) -> Result<bool> {
-        Ok(self.view.get(&self.view.tables.requests, key)?.is_some())
+    /// What became of a request in this batch or an earlier commit.
+    pub fn carried(&self, request: &Request) -> Result<Carried> {
+        let content = match self.requests.get(&request.key) {
+            Some((_, content)) => Some(*content),
+            None => self.view.request(&request.key)?.map(|(_, content)| content),
+        };
+        Ok(match content {
+            None => Carried::Never,
+            Some(content) if content == request.content => Carried::Out,
+            Some(_) => Carried::Otherwise,
+        })
     }
 
     pub fn is_empty(&self) -> bool {
@@ -368,8 +372,8 @@ impl<'a> Changes<'a> {
             }
             batch.insert(&tables.keys, bytes(hash), tail.encode());
         }
-        for (key, time) in &self.requests {
-            batch.insert(&tables.requests, *key, time.to_le_bytes());
+        for (key, (time, content)) in &self.requests {
+            batch.insert(&tables.requests, *key, [&time.to_le_bytes()[..], content].concat());
         }
         tables.put_counts(&mut batch, self.counts);
         batch.commit()?;

@@ -10,7 +10,7 @@ use crate::index::Index;
 use crate::lookup::{KEY_BYTES, Tail, bytes, chunk_key, keys};
 use crate::packed::{FEW, Packed, Place, pack};
 use crate::records::SetRecord;
-use crate::store::{Result, Sync, View, damaged, number};
+use crate::store::{Result, Sync, View, damaged, number, request_of};
 use crate::upkeep::{AT_ONCE, Present, big};
 
 /// Entries that are written in one commit; a long one counts for several.
@@ -47,8 +47,7 @@ impl Index {
         }
         for entry in view.snapshot.iter(&self.tables.requests) {
             let (key, value) = entry.into_inner()?;
-            let time = value[..].try_into().map_or(i64::MIN, i64::from_le_bytes);
-            if time < requests_before {
+            if request_of(&value)?.0 < requests_before {
                 batch.remove(&self.tables.requests, &key);
                 batch.settle()?;
             }

@@ -17,7 +17,7 @@
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::index::{Answer, Index, Pages};
+use crate::index::{Answer, Index, Pages, Request};
 use crate::locked;
 use crate::pace::Pace;
 use crate::shape::Shape;
@@ -37,7 +37,7 @@ pub struct OnePage {
     /// The hash of its site, 0 if there is none.
     pub site: u64,
     pub time: i64,
-    pub request: Option<[u8; 16]>,
+    pub request: Option<Request>,
     /// Its columns one after another.
     pub words: Vec<u64>,
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use neardup_core::batch::Lists;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::changes::Changes;
 use crate::durable::{Durable, EverySecond};
@@ -30,6 +31,30 @@ const SLICE: usize = 512;
 /// Pages that are looked up together.
 const LOOKED_UP: usize = 4096;
 
+/// What names a request, so that it is carried out once, and what was sent with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    pub key: [u8; 16],
+    pub content: [u8; 16],
+}
+
+impl Request {
+    pub fn new(name: &[u8], content: &[u8]) -> Self {
+        let hash = |bytes| xxh3_128(bytes).to_be_bytes();
+        Request { key: hash(name), content: hash(content) }
+    }
+}
+
+/// What became of a request before, if anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carried {
+    Never,
+    /// With the same content.
+    Out,
+    /// Its name came with something else.
+    Otherwise,
+}
+
 /// Pages on their way in: arrays with an element, or a row, a page.
 #[derive(Clone, Debug)]
 pub struct Pages<'a> {
@@ -42,7 +67,7 @@ pub struct Pages<'a> {
     pub sites: &'a [u64],
     pub times: &'a [i64],
     /// What names the request that brings a page, if it is named.
-    pub requests: Vec<Option<[u8; 16]>>,
+    pub requests: Vec<Option<Request>>,
     /// Rows of each column.
     pub columns: Vec<&'a [u64]>,
     pub sets: Vec<Lists<'a>>,
@@ -97,8 +122,12 @@ pub struct Answer {
     pub replaced: bool,
     /// The request had been carried out before: nothing was added.
     pub repeated: bool,
+    /// The request's name was used before with something else: nothing was added.
+    pub conflict: bool,
     /// Some key of the page lists as many pages as a key may: others may be missing.
     pub full_key: bool,
+    /// How many further near-duplicates there are that `matches` leaves out.
+    pub more: u32,
 }
 
 /// An index, open. All methods may be called from several threads; those that change it wait for each other.
@@ -107,6 +136,8 @@ pub struct Index {
     shape: Shape,
     pub(crate) tables: Tables,
     sync: Sync,
+    /// An answer names at most so many near-duplicates.
+    most_matches: usize,
     writer: Mutex<()>,
     pub(crate) durable: Arc<Durable>,
     /// At work as long as the index is open, if that is the policy.
@@ -129,7 +160,13 @@ impl Index {
         let tables = Tables::open(path, memory)?;
         let durable = Arc::new(Durable::new(path, tables.view().counts()?.next)?);
         let _second = (sync == Sync::Second).then(|| EverySecond::start(Arc::clone(&durable)));
-        Ok(Index { shape, tables, sync, writer: Mutex::new(()), durable, _second, group: Group::default() })
+        let (writer, group) = (Mutex::new(()), Group::default());
+        Ok(Index { shape, tables, sync, most_matches: usize::MAX, writer, durable, _second, group })
+    }
+
+    /// Answers name at most so many near-duplicates, the best ones, and count the others.
+    pub fn with_most_matches(self, most_matches: usize) -> Self {
+        Index { most_matches, ..self }
     }
 
     pub fn shape(&self) -> &Shape {
@@ -139,6 +176,11 @@ impl Index {
     /// Whether a commit waits for the disk.
     pub(crate) fn syncs_commits(&self) -> bool {
         self.sync == Sync::Commit
+    }
+
+    /// What became of a request.
+    pub fn carried(&self, request: &Request) -> Result<Carried> {
+        Changes::new(&self.tables.view(), &self.shape)?.carried(request)
     }
 
     pub fn counts(&self) -> Result<Counts> {
@@ -242,8 +284,8 @@ impl Index {
             let ready = &found[at];
             let own = changes.page_of(pages.ids[at], ready.absent)?;
             let case = self.case(&changes, pages, at, ready, &self.meet(&view, ready)?, own)?;
-            let matches = self.matches(&ready.row, pages.sites[at], &case, id)?;
-            Ok(Answer { matches, full_key: self.full(ready), ..Answer::default() })
+            let (matches, more) = self.matches(&ready.row, pages.sites[at], &case, id)?;
+            Ok(Answer { matches, more, full_key: self.full(ready), ..Answer::default() })
         })?;
         if !self.durable.has(first.into_inner()) {
             self.settle()?;
@@ -361,7 +403,7 @@ impl Index {
         site: u64,
         case: &Case,
         id: impl Fn(u32) -> Result<Option<Vec<u8>>>,
-    ) -> Result<Vec<Match>> {
+    ) -> Result<(Vec<Match>, u32)> {
         let mut found: Vec<(u32, f64, Option<u8>, u32)> =
             case.same.iter().map(|&(first, copies)| (first, 1.0, None, copies)).collect();
         for accepted in judge(&self.shape, row, site, &case.candidates) {
@@ -369,13 +411,13 @@ impl Index {
             found.push((first, accepted.score, Some(accepted.rule), copies));
         }
         found.sort_by(|a, b| a.2.is_some().cmp(&b.2.is_some()).then(b.1.total_cmp(&a.1)).then(a.0.cmp(&b.0)));
-        found
-            .into_iter()
-            .map(|(page, score, rule, copies)| {
-                let id = id(page)?.ok_or_else(|| Error::Damaged("a page has no record".to_owned()))?;
-                Ok(Match { id, score, rule, copies })
-            })
-            .collect()
+        let more = found.len().saturating_sub(self.most_matches);
+        found.truncate(self.most_matches);
+        let named = found.into_iter().map(|(page, score, rule, copies)| {
+            let id = id(page)?.ok_or_else(|| Error::Damaged("a page has no record".to_owned()))?;
+            Ok(Match { id, score, rule, copies })
+        });
+        Ok((named.collect::<Result<_>>()?, more as u32))
     }
 }
 
@@ -405,10 +447,11 @@ impl Adding<'_> {
         for (at, (ready, met)) in range.clone().zip(prepared.iter().zip(&met)) {
             let mut answer = Answer { full_key: index.full(ready), ..Answer::default() };
             let request = pages.requests[at];
-            answer.repeated = request.is_some_and(|request| changes.is_requested(&request))
-                || request.map_or(Ok(false), |request| changes.was_requested(&request))?;
+            let carried = request.map_or(Ok(Carried::Never), |request| changes.carried(&request))?;
+            answer.repeated = carried == Carried::Out;
+            answer.conflict = carried == Carried::Otherwise;
             let before = changes.page_of(pages.ids[at], ready.absent)?;
-            if answer.repeated {
+            if carried != Carried::Never {
                 cases.push(index.case(changes, pages, at, ready, met, before)?);
             } else {
                 if let Some(page) = before {
@@ -419,7 +462,7 @@ impl Adding<'_> {
                 index.join(changes, pages, at, ready)?;
                 self.numbers.push(at);
                 if let Some(request) = request {
-                    changes.request(request, pages.times[at]);
+                    changes.carry_out(request, pages.times[at]);
                 }
             }
             answers.push(answer);
@@ -429,11 +472,14 @@ impl Adding<'_> {
             Some(&at) => Ok(Some(pages.ids[at].to_vec())),
             None => Ok(view.page(&index.shape, page)?.map(|record| record.id)),
         };
-        let found: Vec<Vec<Match>> = each(range, |at| {
+        let found: Vec<(Vec<Match>, u32)> = each(range, |at| {
             let (case, ready) = (&cases[at - start], &prepared[at - start]);
             index.matches(&ready.row, pages.sites[at], case, id)
         })?;
-        answers.iter_mut().zip(found).for_each(|(answer, matches)| answer.matches = matches);
+        answers
+            .iter_mut()
+            .zip(found)
+            .for_each(|(answer, (matches, more))| (answer.matches, answer.more) = (matches, more));
         Ok(answers)
     }
 }

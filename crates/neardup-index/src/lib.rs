@@ -33,11 +33,6 @@ pub fn site_hash(name: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(name).max(1)
 }
 
-/// What stands for the name of a request.
-pub fn request_hash(name: &[u8]) -> [u8; 16] {
-    xxhash_rust::xxh3::xxh3_128(name).to_be_bytes()
-}
-
 /// What a mutex guards; a thread that panicked while it held it has left it whole.
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())

@@ -297,6 +297,13 @@ pub fn damaged(what: &str) -> Error {
     Error::Damaged(what.to_owned())
 }
 
+/// When a request was carried out, and what stands for its content.
+pub fn request_of(bytes: &[u8]) -> Result<(i64, [u8; 16])> {
+    let parts = bytes.split_first_chunk::<8>().and_then(|(time, rest)| Some((time, rest.try_into().ok()?)));
+    let (time, content) = parts.ok_or_else(|| damaged("the record of a request cannot be read"))?;
+    Ok((i64::from_le_bytes(*time), content))
+}
+
 /// A number that is stored as three bytes or four.
 pub fn number(bytes: &[u8]) -> Result<u32> {
     match *bytes {
@@ -331,6 +338,11 @@ impl View<'_> {
                 Ok(Some(record.ok_or_else(|| damaged("the record of a page cannot be read"))?))
             }
         }
+    }
+
+    /// When a request was carried out, and what stands for its content.
+    pub fn request(&self, key: &[u8; 16]) -> Result<Option<(i64, [u8; 16])>> {
+        self.get(&self.tables.requests, key)?.map(|bytes| request_of(&bytes)).transpose()
     }
 
     pub fn set(&self, shape: &Shape, number: u32) -> Result<Option<SetRecord>> {

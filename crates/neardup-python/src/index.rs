@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
 
 use arrow_array::cast::AsArray;
-use neardup_index::index::{Answer, Index, Pages};
+use neardup_index::index::{Answer, Carried, Index, Pages, Request};
 use neardup_index::shape::{Evidence, KeySource, Pairs, Rule, Shape};
 use neardup_index::store::{Error, Memory, Sync};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
@@ -85,6 +85,9 @@ pub fn token_identities<'py>(
     Ok((high.into_pyarray(py), low.into_pyarray(py)))
 }
 
+/// The name of a request, and what was sent with it.
+pub type RequestParts = (PyBackedBytes, PyBackedBytes);
+
 /// Pages as Python gives them: an object with these attributes.
 #[derive(FromPyObject)]
 pub struct PageArrays<'py> {
@@ -96,13 +99,13 @@ pub struct PageArrays<'py> {
     active: PyReadonlyArray1<'py, bool>,
     sites: PyReadonlyArray1<'py, u64>,
     times: PyReadonlyArray1<'py, i64>,
-    requests: Option<Vec<Option<PyBackedBytes>>>,
+    requests: Option<Vec<Option<RequestParts>>>,
     columns: Vec<PyReadonlyArray2<'py, u64>>,
     sets: Vec<PyArray>,
 }
 
-/// (offsets, ids, scores, rules, copies, flags): the matches of page i are those from offset i to offset i + 1; rule −1
-/// is "the same tokens"; flags are replaced 1, repeated 2, full key 4.
+/// (offsets, ids, scores, rules, copies, flags, more): the matches of page i are those from offset i to offset i + 1; rule
+/// −1 is "the same tokens"; flags are replaced 1, repeated 2, full key 4, conflict 8; so many more matches are not named.
 pub type Answers<'py> = (
     Column<'py, i64>,
     Vec<Bound<'py, PyBytes>>,
@@ -110,15 +113,19 @@ pub type Answers<'py> = (
     Column<'py, i16>,
     Column<'py, u32>,
     Column<'py, u8>,
+    Column<'py, u32>,
 );
 
 pub fn flags(answer: &Answer) -> u8 {
-    u8::from(answer.replaced) | u8::from(answer.repeated) << 1 | u8::from(answer.full_key) << 2
+    u8::from(answer.replaced)
+        | u8::from(answer.repeated) << 1
+        | u8::from(answer.full_key) << 2
+        | u8::from(answer.conflict) << 3
 }
 
 pub fn answers<'py>(py: Python<'py>, given: Vec<Answer>) -> Answers<'py> {
     let (mut offsets, mut ids, mut scores) = (vec![0i64], Vec::new(), Vec::new());
-    let (mut rules, mut copies, mut told) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rules, mut copies, mut told, mut more) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for answer in given {
         for found in &answer.matches {
             ids.push(PyBytes::new(py, &found.id));
@@ -128,6 +135,7 @@ pub fn answers<'py>(py: Python<'py>, given: Vec<Answer>) -> Answers<'py> {
         }
         offsets.push(ids.len() as i64);
         told.push(flags(&answer));
+        more.push(answer.more);
     }
     (
         offsets.into_pyarray(py),
@@ -136,6 +144,7 @@ pub fn answers<'py>(py: Python<'py>, given: Vec<Answer>) -> Answers<'py> {
         rules.into_pyarray(py),
         copies.into_pyarray(py),
         told.into_pyarray(py),
+        more.into_pyarray(py),
     )
 }
 
@@ -181,7 +190,8 @@ impl IndexStore {
         let requests = match &arrays.requests {
             None => vec![None; arrays.ids.len()],
             Some(named) => {
-                named.iter().map(|name| name.as_ref().map(|name| neardup_index::request_hash(name))).collect()
+                let request = |(name, content): &RequestParts| Request::new(name, content);
+                named.iter().map(|parts| parts.as_ref().map(request)).collect()
             }
         };
         let pages = Pages {
@@ -203,7 +213,7 @@ impl IndexStore {
 impl IndexStore {
     /// Opens the tables in a folder, which is made if it is not there.
     #[new]
-    #[pyo3(signature = (path, widths, sets, rules, *, most, sync, cache, buffers))]
+    #[pyo3(signature = (path, widths, sets, rules, *, most, most_matches, sync, cache, buffers))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
@@ -212,6 +222,7 @@ impl IndexStore {
         sets: usize,
         rules: Vec<RuleParts>,
         most: usize,
+        most_matches: usize,
         sync: &str,
         cache: u64,
         buffers: u64,
@@ -225,7 +236,8 @@ impl IndexStore {
             _ => return Err(PyValueError::new_err("sync is 'commit', 'second' or 'system'")),
         };
         let opened = detached(py, || Index::open(&path, shape, sync, Memory { cache, buffers }));
-        Ok(IndexStore { index: RwLock::new(Some(Arc::new(opened.map_err(told)?))) })
+        let index = opened.map_err(told)?.with_most_matches(most_matches);
+        Ok(IndexStore { index: RwLock::new(Some(Arc::new(index))) })
     }
 
     /// Adds pages; each answer tells what was there before that page.
@@ -236,6 +248,12 @@ impl IndexStore {
     /// What is there that is like these pages.
     fn query<'py>(&self, py: Python<'py>, pages: PageArrays<'py>) -> PyResult<Answers<'py>> {
         self.pages(py, pages, |index, pages| index.query(pages))
+    }
+
+    /// Whether a request of this name was carried out with something else.
+    fn is_taken(&self, py: Python<'_>, request: RequestParts) -> PyResult<bool> {
+        let request = Request::new(&request.0, &request.1);
+        self.with(py, |index| Ok(index.carried(&request)? == Carried::Otherwise))
     }
 
     /// Takes pages out; says of each whether it was there.

@@ -6,6 +6,7 @@ use neardup_core::making::{Kind, Made, Maker, Workspace};
 use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::site::site;
 use neardup_index::group::OnePage;
+use neardup_index::index::Request;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +14,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
 
 use crate::fingerprints::{KindParts, kind};
-use crate::index::{Answers, IndexStore, answers, flags};
+use crate::index::{Answers, IndexStore, RequestParts, answers, flags};
 use crate::pages::reading;
 use crate::pairs::contiguous;
 
@@ -107,14 +108,14 @@ pub fn index_page<'py>(
     charset: Option<PyBackedStr>,
     url: Option<PyBackedStr>,
     time: i64,
-    request: Option<PyBackedBytes>,
+    request: Option<RequestParts>,
 ) -> PyResult<(u8, Option<Answers<'py>>)> {
     let given = Given::of(given)?;
     let content = match &given {
         Given::Bytes(bytes) => Content::Bytes(bytes),
         Given::Tokens(tokens) => Content::Tokens(contiguous(tokens)?),
     };
-    let request = request.map(|name| neardup_index::request_hash(&name));
+    let request = request.map(|(name, content)| Request::new(&name, &content));
     let answer = store.with(py, |index| {
         let page = reader.page(&content, html, charset.as_deref(), url.as_deref());
         let page = OnePage { id: id.to_vec(), time, request, ..page };

@@ -27,6 +27,11 @@ opening_options = together(
     click.option("--memory", metavar="SIZE", help="Memory for the index's tables.  [default: 256MiB]"),
 )
 
+matches_option = click.option(
+    "--max-matches", type=click.IntRange(min=1), default=100, show_default=True,
+    help="An answer names at most so many near-duplicates, the best ones, and counts the others.",
+)  # fmt: skip
+
 statistics_option = click.option(
     "--statistics", metavar="FILE",
     help="Frozen statistics of a collection (`neardup statistics`), for detectors that need some.",
@@ -53,7 +58,12 @@ def _open(folder: str, options: dict[str, Any]) -> Index:
     from neardup.index import Index
     from neardup.index.index import MEMORY
 
-    return Index(folder, sync=options.get("sync", "commit"), memory=bytes_of(options.get("memory")) or MEMORY)
+    return Index(
+        folder,
+        sync=options.get("sync", "commit"),
+        memory=bytes_of(options.get("memory")) or MEMORY,
+        most_matches=options.get("max_matches"),
+    )
 
 
 @command.command(short_help="Make an empty index.")
@@ -82,6 +92,7 @@ def create(folder: str, detector: str, statistics: str | None, most: int, **opti
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT…")
 @click.option("--json", "as_json", is_flag=True, help="Print an answer a line, as JSON, for every page.")
 @click.option("--quiet", "-q", is_flag=True, help="Print no progress.")
+@matches_option
 @opening_options
 @input_options
 def add(folder: str, inputs: tuple[str, ...], as_json: bool, quiet: bool, **options: Any) -> None:
@@ -114,6 +125,7 @@ def add(folder: str, inputs: tuple[str, ...], as_json: bool, quiet: bool, **opti
 @click.argument("folder", metavar="DIR")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT…")
 @click.option("--json", "as_json", is_flag=True, help="Print an answer a line, as JSON, for every page.")
+@matches_option
 @opening_options
 @input_options
 def query(folder: str, inputs: tuple[str, ...], as_json: bool, **options: Any) -> None:
@@ -275,7 +287,8 @@ def _tell(found: Iterable[Added], as_json: bool, done: str = "added") -> str:
                 click.echo(json.dumps(answer.to_json(), ensure_ascii=False))
             elif answer:
                 best = answer.matches[0]
-                others = f", and {len(answer.matches) - 1} more" if len(answer.matches) > 1 else ""
+                further = len(answer.matches) - 1 + answer.more
+                others = f", and {further:,} more" if further else ""
                 click.echo(f"{answer.id}  repeats  {best.id}  ({best.rule} {best.score:.3f}{others})")
         for bad in batch.skipped:
             skipped += 1

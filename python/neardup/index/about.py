@@ -16,7 +16,7 @@ from neardup.fingerprints import CollectionStatistics
 from neardup.text import Reading
 
 #: The version of the tables; the fingerprint format has one of its own.
-INDEX_VERSION: Final = 3
+INDEX_VERSION: Final = 4
 FILE: Final = "index.json"
 STATISTICS: Final = "statistics"
 TABLES: Final = "tables"

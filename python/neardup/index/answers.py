@@ -11,7 +11,7 @@ from neardup.engines.matching import scores_of
 
 #: The rule of pages with the same tokens.
 SAME_TOKENS: Final = "identity"
-_REPLACED, _REPEATED, _FULL_KEY = 1, 2, 4
+_REPLACED, _REPEATED, _FULL_KEY, _CONFLICT = 1, 2, 4, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,10 @@ class Answer:
     repeated: bool = False
     #: A key of the page lists as many pages as a key may, so that others may be missing.
     full_key: bool = False
+    #: How many further matches there are that ``matches`` leaves out.
+    more: int = 0
+    #: The request's name was used before for something else; nothing was added.
+    conflict: bool = False
 
     @property
     def seen(self) -> str | None:
@@ -62,7 +66,7 @@ class Answer:
 
 def answers(ids: Sequence[str], rules: Sequence[Rule], raw: Any) -> list[Answer]:
     """Answers as the native index gives them, in words."""
-    offsets, found, scores, which, copies, flags = raw
+    offsets, found, scores, which, copies, flags, more = raw
     # A rule's number; −1, the last, is "the same tokens".
     names = [*(rule.name for rule in rules), SAME_TOKENS]
     scores = scores_of(rules, which, scores)
@@ -72,23 +76,29 @@ def answers(ids: Sequence[str], rules: Sequence[Rule], raw: Any) -> list[Answer]
     ]
     starts = offsets.tolist()
     return [
-        Answer(
-            id=name,
-            matches=tuple(matches[starts[at] : starts[at + 1]]),
-            replaced=bool(flag & _REPLACED),
-            repeated=bool(flag & _REPEATED),
-            full_key=bool(flag & _FULL_KEY),
-        )
-        for at, (name, flag) in enumerate(zip(ids, flags.tolist(), strict=True))
+        _answer(name, tuple(matches[starts[at] : starts[at + 1]]), flag, further)
+        for at, (name, flag, further) in enumerate(zip(ids, flags.tolist(), more.tolist(), strict=True))
     ]
 
 
 def answer_of(id: str, rules: Sequence[Rule], flags: int, raw: Any) -> Answer:
     """The answer to one page: its flags, and what the native index gave if it has matches.
 
-    >>> answer_of("a", [], 1, None)
-    Answer(id='a', matches=(), replaced=True, repeated=False, full_key=False)
+    >>> answer_of("a", [], 1, None).replaced
+    True
     """
     if raw is not None:
         return answers([id], rules, raw)[0]
-    return Answer(id, (), bool(flags & _REPLACED), bool(flags & _REPEATED), bool(flags & _FULL_KEY))
+    return _answer(id, (), flags, 0)
+
+
+def _answer(id: str, matches: tuple[Match, ...], flags: int, more: int) -> Answer:
+    return Answer(
+        id=id,
+        matches=matches,
+        replaced=bool(flags & _REPLACED),
+        repeated=bool(flags & _REPEATED),
+        full_key=bool(flags & _FULL_KEY),
+        more=more,
+        conflict=bool(flags & _CONFLICT),
+    )

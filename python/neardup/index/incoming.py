@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +26,44 @@ from neardup.text import Reading, read
 Page = str | Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What names a request, so that it is carried out once, and a digest of what was sent with it.
+
+    >>> Request.of("r1", ["a text"]) == Request.of("r1", [{"text": "a text"}])
+    True
+    >>> Request.of("r1", ["a text"]) == Request.of("r1", ["another text"])
+    False
+    """
+
+    name: str
+    content: bytes
+
+    @staticmethod
+    def of(name: str, pages: Sequence[Page]) -> Request:
+        """The request of this name that brings these pages."""
+        digest = hashlib.blake2b(digest_size=16)
+        for page in pages:
+            fields = {"text": page} if isinstance(page, str) else page
+            for key in sorted(key for key in fields if fields[key] is not None):
+                value = _bytes_of(fields[key])
+                digest.update(f"{key} {len(value)} ".encode("utf-8", "surrogatepass") + value)
+            digest.update(b";")
+        return Request(name, digest.digest())
+
+    def parts(self) -> tuple[bytes, bytes]:
+        """As the native module takes it."""
+        return self.name.encode("utf-8", "surrogatepass"), self.content
+
+
+def _bytes_of(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    return value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
+
+
 @dataclass(slots=True)
 class Arrays:
     """A batch of pages as ``_native.IndexStore`` takes it."""
@@ -37,7 +76,7 @@ class Arrays:
     active: npt.NDArray[np.bool_]
     sites: npt.NDArray[np.uint64]
     times: npt.NDArray[np.int64]
-    requests: list[bytes | None] | None
+    requests: list[tuple[bytes, bytes] | None] | None
     columns: list[npt.NDArray[np.uint64]]
     sets: list[pa.LargeListArray]
 
@@ -57,7 +96,7 @@ def page_list(pages: Pages) -> Sequence[Page]:
 
 
 def arrays_of(
-    pages: Sequence[Page], shape: Shape, reading: Reading, requests: Sequence[str | None] | None = None
+    pages: Sequence[Page], shape: Shape, reading: Reading, requests: Sequence[Request | None] | None = None
 ) -> Arrays:
     """Pages one by one: texts, or mappings with ``text``, ``html`` or ``tokens``, and ``id``, ``url``, ``date``."""
     if any(isinstance(page, Mapping) and page.get("tokens") is not None for page in pages):
@@ -73,7 +112,7 @@ def arrays_of_batch(
     reading: Reading,
     *,
     names: list[str] | None = None,
-    requests: Sequence[str | None] | None = None,
+    requests: Sequence[Request | None] | None = None,
 ) -> Arrays:
     """A batch of pages as sources yield it (schema ``neardup.page.PAGES``)."""
     page_tokens = read(batch, reading)
@@ -84,7 +123,9 @@ def arrays_of_batch(
     return _arrays(given, fingerprinted, identity, page_tokens.site, times, shape, reading, requests)
 
 
-def _of_tokens(pages: Sequence[Page], shape: Shape, reading: Reading, requests: Sequence[str | None] | None) -> Arrays:
+def _of_tokens(
+    pages: Sequence[Page], shape: Shape, reading: Reading, requests: Sequence[Request | None] | None
+) -> Arrays:
     """Pages that come as tokens: 64-bit numbers, as ``neardup.text.read`` gives them."""
     if shape.needs_text:
         raise UsageError(
@@ -139,7 +180,7 @@ def _arrays(
     times: list[int],
     shape: Shape,
     reading: Reading,
-    requests: Sequence[str | None] | None,
+    requests: Sequence[Request | None] | None,
 ) -> Arrays:
     lengths = pc.list_value_length(given.tokens).to_numpy()
     columns, sets = shape.compute(given)
@@ -152,7 +193,7 @@ def _arrays(
         active=lengths >= reading.min_tokens,
         sites=_native.site_hashes(sites),
         times=np.asarray(times, np.int64),
-        requests=None if requests is None else [None if name is None else name.encode() for name in requests],
+        requests=None if requests is None else [None if one is None else one.parts() for one in requests],
         columns=columns,
         sets=sets,
     )

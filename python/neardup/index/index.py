@@ -17,12 +17,12 @@ import pyarrow as pa
 
 from neardup.detectors import Detector, parse
 from neardup.engines import first_pass
-from neardup.errors import FormatError, InputError, OutputError, UsageError
+from neardup.errors import ConflictError, FormatError, InputError, OutputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.index.about import TABLES, About
 from neardup.index.answers import Answer, answers
 from neardup.index.group import Group
-from neardup.index.incoming import Arrays, Page, arrays_of, arrays_of_batch, encoded, moment, page_list
+from neardup.index.incoming import Arrays, Page, Request, arrays_of, arrays_of_batch, encoded, moment, page_list
 from neardup.index.shape import open_store, shape_of
 from neardup.index.single import single_of
 from neardup.sinks.folder import new_folder
@@ -91,9 +91,18 @@ class Index:
     'first'
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, sync: Sync = "commit", memory: int = MEMORY) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        sync: Sync = "commit",
+        memory: int = MEMORY,
+        most_matches: int | None = None,
+    ) -> None:
         if sync not in SYNCS:
             raise UsageError(f"unknown sync policy {sync!r}", hint=f"one of {', '.join(SYNCS)}")
+        if most_matches is not None and most_matches < 1:
+            raise UsageError("an answer must name at least one match", hint="leave most_matches out for all of them")
         self.folder = Path(folder)
         self.sync = sync
         self.about = About.read(self.folder)
@@ -105,10 +114,16 @@ class Index:
         with self._told():
             # A quarter is left for what has been gathered and is on its way to the disk while more is gathered.
             self._store = open_store(
-                str(tables), self._shape, most=self.about.most, sync=sync, cache=memory // 2, buffers=memory // 4
+                str(tables),
+                self._shape,
+                most=self.about.most,
+                most_matches=most_matches,
+                sync=sync,
+                cache=memory // 2,
+                buffers=memory // 4,
             )
         self._single = single_of(self._store, self._shape, self.about.reading, self._rules)
-        self._adding: Group[tuple[Page, str | None], Answer] = Group(self._add_together, _TOGETHER)
+        self._adding: Group[tuple[Page, Request | None], Answer] = Group(self._add_together, _TOGETHER)
 
     @staticmethod
     def create(
@@ -160,21 +175,42 @@ class Index:
         """Adds a page and says, in the same step, which near-duplicates were there before.
 
         A page is text, or a mapping with ``text``, ``html`` or ``tokens``. Without an id its URL serves as one; a page
-        of the same id is replaced. ``request`` names the request: carried out once, it is not carried out again.
-        Threads that add at the same time share a commit.
+        of the same id is replaced. ``request`` names the request: carried out once, it is not carried out again; the
+        name with another page is a ``ConflictError``. Threads that add at the same time share a commit.
         """
         named = _named(page, id, url, date)
+        named_request = None if request is None else Request.of(request, [named])
         if self._single is None:
-            return self._adding((named, request))
-        with self._told():
-            return self._single("add", named, request)
+            answer = self._adding((named, named_request))
+        else:
+            with self._told():
+                answer = self._single("add", named, named_request)
+        return _without_conflict([answer], [named_request])[0]
 
-    def add_many(self, pages: Pages, *, requests: Sequence[str | None] | None = None) -> list[Answer]:
+    def add_many(self, pages: Pages, *, requests: Sequence[str | Request | None] | None = None) -> list[Answer]:
         """The same for many pages, a list or a table of them, in order and in one commit."""
         listed = page_list(pages)
-        return self.carry_out("add", self._arrays(listed, requests) if listed else None)
+        if requests is None:
+            return self._add_listed(listed, None)
+        if len(requests) != len(listed):
+            raise UsageError(
+                f"{len(requests):,} requests name {len(listed):,} pages", hint="give a name or None for each"
+            )
+        named = [
+            Request.of(name, [page]) if isinstance(name, str) else name
+            for name, page in zip(requests, listed, strict=True)
+        ]
+        return _without_conflict(self._add_listed(listed, named), named)
 
-    def _arrays(self, pages: Sequence[Page], requests: Sequence[str | None] | None = None) -> Arrays:
+    def is_taken(self, request: Request) -> bool:
+        """Whether a request of this name was carried out with something else."""
+        with self._told():
+            return self._store.is_taken(request.parts())
+
+    def _add_listed(self, pages: Sequence[Page], requests: Sequence[Request | None] | None) -> list[Answer]:
+        return self.carry_out("add", self._arrays(pages, requests) if pages else None)
+
+    def _arrays(self, pages: Sequence[Page], requests: Sequence[Request | None] | None = None) -> Arrays:
         return arrays_of(pages, self._shape, self.about.reading, requests)
 
     def add_batch(self, batch: pa.RecordBatch, *, ids: list[str] | None = None) -> list[Answer]:
@@ -185,8 +221,8 @@ class Index:
         """A batch of pages read and fingerprinted for ``carry_out``; several threads may do so ahead of it."""
         return arrays_of_batch(batch, self._shape, self.about.reading, names=ids)
 
-    def _add_together(self, asked: list[tuple[Page, str | None]]) -> list[Answer]:
-        return self.add_many([page for page, _ in asked], requests=[request for _, request in asked])
+    def _add_together(self, asked: list[tuple[Page, Request | None]]) -> list[Answer]:
+        return self._add_listed([page for page, _ in asked], [request for _, request in asked])
 
     # Questions.
 
@@ -300,6 +336,19 @@ def new_index(folder: str | os.PathLike[str]) -> AbstractContextManager[Path]:
     if place.is_dir() and any(place.iterdir()):
         raise OutputError("the folder is not empty", where=str(folder), hint="choose another name")
     return new_folder(place)
+
+
+def _without_conflict(answers: list[Answer], requests: Sequence[Request | None]) -> list[Answer]:
+    """The answers, unless a request's name was used before for something else."""
+    names = [request.name for answer, request in zip(answers, requests, strict=True) if answer.conflict and request]
+    if names:
+        others = "" if len(names) == len(answers) else f"; the other {len(answers) - len(names):,} were carried out"
+        raise ConflictError(
+            f"{len(names):,} of {len(answers):,} requests have a name that was used before with another page, "
+            f"the first of them {names[0]!r}{others}",
+            hint="give every request a name of its own",
+        )
+    return answers
 
 
 def _room(folder: Path) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,10 +74,20 @@ def shape_of(detector: Detector, statistics: CollectionStatistics | None) -> Sha
     return Shape(detector, tuple(made), tuple(given(kind) for kind in sets), widths, rules)  # type: ignore[arg-type]
 
 
-def open_store(path: str, shape: Shape, *, most: int, sync: str, cache: int, buffers: int) -> _native.IndexStore:
+def open_store(
+    path: str, shape: Shape, *, most: int, sync: str, cache: int, buffers: int, most_matches: int | None = None
+) -> _native.IndexStore:
     """The tables of an index of this shape."""
     return _native.IndexStore(
-        path, list(shape.widths), len(shape.sets), list(shape.rules), most=most, sync=sync, cache=cache, buffers=buffers
+        path,
+        list(shape.widths),
+        len(shape.sets),
+        list(shape.rules),
+        most=most,
+        most_matches=sys.maxsize if most_matches is None else most_matches,
+        sync=sync,
+        cache=cache,
+        buffers=buffers,
     )
 
 

@@ -19,7 +19,7 @@ from neardup import _native
 from neardup.detectors import Rule
 from neardup.fingerprints.native_kinds import native_kind
 from neardup.index.answers import Answer, answer_of
-from neardup.index.incoming import Page, encoded, seconds, token_array
+from neardup.index.incoming import Page, Request, encoded, seconds, token_array
 from neardup.index.shape import Shape
 from neardup.sources.memory import row_of
 from neardup.text import Reading
@@ -33,7 +33,7 @@ class Single:
     ) -> None:
         self._store, self._reader, self._shape, self._rules = store, reader, shape, rules
 
-    def __call__(self, what: Literal["add", "query"], page: Page, request: str | None = None) -> Answer:
+    def __call__(self, what: Literal["add", "query"], page: Page, request: Request | None = None) -> Answer:
         given: npt.NDArray[np.uint64] | bytes
         html, charset = False, None
         if isinstance(page, Mapping) and page.get("tokens") is not None:
@@ -54,7 +54,7 @@ class Single:
             charset=charset,
             url=url,
             time=seconds(date),
-            request=None if request is None else request.encode(),
+            request=None if request is None else request.parts(),
         )
         return answer_of(name, self._rules, flags, raw)
 
