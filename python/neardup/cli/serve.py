@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.index import opening_options
+from neardup.cli.index import matches_option, opening_options
 from neardup.cli.options import bytes_of
 
 
@@ -46,6 +46,22 @@ from neardup.cli.options import bytes_of
     show_default=True,
     help="Pages that may wait to be added.",
 )
+@click.option(
+    "--max-connections",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Connections open at the same time; fewer where the process may open few files.",
+)
+@click.option("--max-head", default="64KiB", show_default=True, metavar="SIZE", help="Longest head of a request.")
+@click.option(
+    "--allow-host",
+    "allowed",
+    multiple=True,
+    metavar="NAME",
+    help="Answer to this name too; without a token only names of this machine are answered.",
+)
+@matches_option
 @opening_options
 def command(folder: str, host: str, port: int, backups: str | None, **options: Any) -> None:
     """Serve the index in INDEX over HTTP until asked to end (Ctrl-C, SIGTERM).
@@ -70,16 +86,19 @@ def command(folder: str, host: str, port: int, backups: str | None, **options: A
         seconds=options["max_seconds"],
         concurrency=options["max_requests"],
         waiting=options["max_waiting"],
+        head=parse_bytes(options["max_head"]),
+        connections=options["max_connections"],
     )
     memory = bytes_of(options["memory"]) or MEMORY
     token = os.environ.get("NEARDUP_TOKEN") or None
-    with Index(folder, sync=options["sync"], memory=memory) as index:
+    with Index(folder, sync=options["sync"], memory=memory, most_matches=options["max_matches"]) as index:
         serve(
             index,
             host=host,
             port=port,
             token=token,
             limits=limits,
+            allowed=options["allowed"],
             backups=None if backups is None else Path(backups),
             started=lambda address: click.echo(f"{folder} is served on {address}"),
         )

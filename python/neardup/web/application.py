@@ -84,7 +84,8 @@ def application(
     space: Workspace, *, hosts: Iterable[str] | None = None, addresses: bool = False, token: str | None = None
 ) -> ASGIApp:
     """The guarded application of an open workspace."""
-    from neardup.web.guard import LOOPBACK, Guard
+    from neardup.web.guard import Guard
+    from neardup.web.hosts import LOOPBACK
 
     inner = _routes()
     inner.state.space = space

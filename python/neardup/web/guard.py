@@ -11,18 +11,18 @@
 from __future__ import annotations
 
 import hmac
-import ipaddress
 import secrets
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode
+
+from neardup.web.hosts import LOOPBACK, Hosts, is_own_origin
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CSRF_HEADER: Final = "x-neardup"
 COOKIE: Final = "neardup"
-LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _MOST_BYTES: Final = 1 << 16
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; "
@@ -56,8 +56,7 @@ class Guard:
         secret: str | None = None,
     ) -> None:
         self._application = application
-        self._hosts = {host.lower().strip("[]") for host in hosts}
-        self._addresses = addresses
+        self._hosts = Hosts(hosts, addresses=addresses)
         self._token = token
         self._secret = secret or secrets.token_urlsafe(24)
 
@@ -91,7 +90,7 @@ class Guard:
         await self._application(scope, receive, with_headers)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
-        if not self._is_ours(headers.get("host", "")):
+        if not self._hosts.have(headers.get("host", "")):
             return 421, "this server does not answer to that name; neardup ui --allow-host NAME lets it"
         if scope["method"] in ("GET", "HEAD"):
             return None
@@ -99,7 +98,7 @@ class Guard:
             return 405, "only GET and POST"
         origin = headers.get("origin")
         if headers.get("sec-fetch-site", "same-origin") != "same-origin" or (
-            origin is not None and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
+            origin is not None and not is_own_origin(origin, headers.get("host", ""))
         ):
             return 403, "changes are taken from this application's own pages only"
         if not hmac.compare_digest(headers.get(CSRF_HEADER, "").encode(), self._secret.encode()):
@@ -110,22 +109,6 @@ class Guard:
         if not length.isdecimal() or int(length) > _MOST_BYTES:
             return 413, "too much, or of unknown length"
         return None
-
-    def _is_ours(self, host: str) -> bool:
-        try:
-            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
-        except ValueError:
-            return False
-        if name in self._hosts:
-            return True
-        if not self._addresses:
-            return False
-        try:
-            # An address cannot be made to point elsewhere.
-            ipaddress.ip_address(name)
-        except ValueError:
-            return False
-        return True
 
     def _has_token(self, headers: dict[str, str]) -> bool:
         assert self._token is not None

@@ -8,15 +8,17 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from neardup.errors import InputError, MissingExtra, NeardupError, OutputError, UsageError
+from neardup.errors import ConflictError, InputError, MissingExtra, NeardupError, OutputError, UsageError
 from neardup.index import Answer, Index
 from neardup.version import VERSION
+from neardup.web.hosts import LOOPBACK, Hosts
 from neardup.web.service.gate import DEFAULT, Gate, Limits, Refused
 
 LOG: Final = logging.getLogger("neardup.service")
@@ -25,38 +27,39 @@ _TOGETHER: Final = 256
 
 
 def application(
-    index: Index, *, limits: Limits = DEFAULT, token: str | None = None, backups: Path | None = None
+    index: Index,
+    *,
+    limits: Limits = DEFAULT,
+    token: str | None = None,
+    backups: Path | None = None,
+    allowed: Sequence[str] = (),
 ) -> Gate:
-    """The service of an index as an ASGI application; the index is closed by whoever opened it."""
+    """The service of an index as an ASGI application; the index is closed by whoever opened it.
+
+    Without a token it answers to the names of this machine and to those ``allowed``; with one, to any name unless some
+    are given: a page of the web whose name was made to point here has no token.
+    """
     try:
         from fastapi import FastAPI, Header, Request
         from fastapi.exceptions import RequestValidationError
-        from fastapi.responses import Response
+        from fastapi.responses import PlainTextResponse, Response
         from starlette.exceptions import HTTPException
 
         from neardup.web.service import models
         from neardup.web.service.batching import Batcher
         from neardup.web.service.metrics import Metrics
+        from neardup.web.service.rounds import Asked, add_together, query_together
     except ImportError as error:
         raise MissingExtra(f"the service needs {error.name}", hint="pip install 'neardup[serve]'") from None
 
-    def add_together(asked: list[tuple[dict[str, Any], str | None]]) -> list[Answer]:
-        pages, requests = [page for page, _ in asked], [request for _, request in asked]
-        if len({"tokens" in page for page in pages}) == 1:
-            return index.add_many(pages, requests=requests)
-        # Pages with tokens and pages without are read in different ways.
-        return [index.add_many([page], requests=[request])[0] for page, request in asked]
-
-    def query_together(pages: list[dict[str, Any]]) -> list[Answer]:
-        if len({"tokens" in page for page in pages}) == 1:
-            return index.query_many(pages)
-        return [index.query_many([page])[0] for page in pages]
-
-    adding: Batcher[tuple[dict[str, Any], str | None], Answer] = Batcher(
-        add_together, most=_TOGETHER, waiting=limits.waiting, told=lambda pages: metrics.committed(pages)
+    adding: Batcher[Asked, list[Answer]] = Batcher(
+        partial(add_together, index),
+        most=_TOGETHER,
+        waiting=limits.waiting,
+        done=lambda pages: metrics.committed(pages),
     )
-    asking: Batcher[dict[str, Any], Answer] = Batcher(
-        query_together, most=_TOGETHER, waiting=limits.waiting, told=lambda pages: None
+    asking: Batcher[Asked, list[Answer]] = Batcher(
+        partial(query_together, index), most=_TOGETHER, waiting=limits.waiting, done=lambda pages: None
     )
     metrics = Metrics(index.stats, lambda: adding.waiting)
     state = {"ready": False}
@@ -76,10 +79,14 @@ def application(
         for code, text in (
             (400, "The request cannot be carried out."),
             (401, "A token is needed."),
+            (403, "A page of another site asks."),
             (408, "The request did not arrive in time."),
+            (409, "The name is taken: of a backup, or of a request that was sent with something else."),
             (413, "The body is too large, or has too many pages."),
+            (421, "The service does not answer to this name."),
             (422, "The request is not of the described form."),
             (429, "Too many pages are waiting."),
+            (431, "The head of the request is too long."),
             (503, "Too many requests are being served, or the answer took too long."),
         )
     }
@@ -111,7 +118,8 @@ def application(
         wrong = isinstance(error, InputError | UsageError)
         if not wrong:
             LOG.error(json.dumps({"event": "error", "reason": error.what}))
-        return carried_out(error.what, 400 if wrong else 500, error.hint)
+        status = 409 if isinstance(error, ConflictError) else 400 if wrong else 500
+        return carried_out(error.what, status, error.hint)
 
     @api.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> Response:
@@ -125,9 +133,11 @@ def application(
         except TimeoutError:
             raise Refused(503, f"no answer within {limits.seconds:g} s", retry_after=1) from None
 
-    def told(what: str, answers: list[Answer]) -> list[dict[str, Any]]:
+    async def answered(what: str, answers: list[Answer], *, single: bool) -> Response:
         metrics.answered(what, answers)
-        return [answer.to_json() for answer in answers]
+        # Many matches make a long text: it is written by another thread, so that others are answered meanwhile.
+        body = await asyncio.to_thread(models.answers_json, answers, single=single)
+        return Response(body, media_type="application/json")
 
     def check_batch(count: int) -> None:
         if count > limits.batch:
@@ -140,25 +150,24 @@ def application(
 
     @api.post("/v1/pages", response_model=models.AnswerOut, summary="Add a page, and hear what it repeats")
     async def add(page: models.PageIn, key: Key = None) -> Any:
-        answers = await in_time(adding.ask([(page.page(), key)]))
-        return told("add", answers)[0]
+        answers = await in_time(adding.ask(Asked([page.page()], key), 1))
+        return await answered("add", answers, single=True)
 
     @api.post("/v1/pages/batch", response_model=models.AnswersOut, summary="Add several pages, in order")
     async def add_batch(batch: models.PagesIn, key: Key = None) -> Any:
         check_batch(len(batch.pages))
-        names = [None if key is None else f"{key}/{at}" for at in range(len(batch.pages))]
-        pages = [page.page() for page in batch.pages]
-        answers = await in_time(adding.ask(list(zip(pages, names, strict=True))))
-        return {"answers": told("add", answers)}
+        answers = await in_time(adding.ask(Asked(batch.page_list(), key), len(batch.pages)))
+        return await answered("add", answers, single=False)
 
     @api.post("/v1/query", response_model=models.AnswerOut, summary="Ask what a page repeats, without adding it")
     async def query(page: models.PageIn) -> Any:
-        return told("query", await in_time(asking.ask([page.page()])))[0]
+        return await answered("query", await in_time(asking.ask(Asked([page.page()]), 1)), single=True)
 
     @api.post("/v1/query/batch", response_model=models.AnswersOut, summary="Ask about several pages")
     async def query_batch(batch: models.PagesIn) -> Any:
         check_batch(len(batch.pages))
-        return {"answers": told("query", await in_time(asking.ask([page.page() for page in batch.pages])))}
+        answers = await in_time(asking.ask(Asked(batch.page_list()), len(batch.pages)))
+        return await answered("query", answers, single=False)
 
     @api.post("/v1/remove", response_model=models.RemovedOut, summary="Take pages out by their ids")
     async def remove(ids: models.IdsIn) -> Any:
@@ -176,10 +185,10 @@ def application(
         try:
             await asyncio.to_thread(index.backup, backups / wanted.name)
         except OutputError as error:
-            raise Refused(400, error.what, hint="choose another name") from None
+            raise Refused(409, error.what, hint="choose another name") from None
         return {"name": wanted.name, "pages": index.stats().pages}
 
-    @api.get("/metrics", summary="Numbers for Prometheus")
+    @api.get("/metrics", summary="Numbers for Prometheus", response_class=PlainTextResponse)
     async def numbers() -> Response:
         return Response(await asyncio.to_thread(metrics.text), media_type="text/plain; version=0.0.4; charset=utf-8")
 
@@ -198,4 +207,6 @@ def application(
         line = {"event": "request", "method": method, "path": path[:200], "status": status}
         LOG.info(json.dumps(line | {"ms": round(seconds * 1e3, 2), "time": round(time.time(), 3)}))
 
-    return Gate(api, limits, token, tell)
+    models.with_whole_bounds(api.openapi())
+    hosts = Hosts((*LOOPBACK, *allowed)) if token is None or allowed else None
+    return Gate(api, limits, token, hosts, tell)

@@ -4,67 +4,79 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 from neardup.web.service.gate import Refused
 
 Asked = TypeVar("Asked")
-Given = TypeVar("Given")
+Answered = TypeVar("Answered")
 
 
-class Batcher(Generic[Asked, Given]):
-    """Takes single requests on the event loop and hands what is waiting to a thread, a batch at a time."""
+class Batcher(Generic[Asked, Answered]):
+    """Takes requests on the event loop and hands those that wait to a thread, some at a time and each of them whole.
+
+    ``work`` answers a list of requests with a result or an exception for each. ``most`` pages are handed over
+    together, or one request if it has more; ``waiting`` pages may wait.
+    """
 
     def __init__(
-        self, work: Callable[[list[Asked]], list[Given]], *, most: int, waiting: int, told: Callable[[int], None]
+        self,
+        work: Callable[[list[Asked]], Sequence[Answered | Exception]],
+        *,
+        most: int,
+        waiting: int,
+        done: Callable[[int], None],
     ) -> None:
-        self._work, self._most, self._limit, self._told = work, most, waiting, told
-        self._waiting: deque[tuple[Asked, asyncio.Future[Given]]] = deque()
+        self._work, self._most, self._limit, self._done = work, most, waiting, done
+        self._waiting: deque[tuple[Asked, int, asyncio.Future[Answered]]] = deque()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="neardup-batch")
         self._running: asyncio.Task[None] | None = None
 
     @property
     def waiting(self) -> int:
-        return len(self._waiting)
+        """How many pages wait."""
+        return sum(pages for _, pages, _ in self._waiting)
 
-    async def ask(self, asked: list[Asked]) -> list[Given]:
-        """Carries out some requests; they stay in order, and others may come between."""
-        if len(self._waiting) + len(asked) > self._limit:
+    async def ask(self, request: Asked, pages: int) -> Answered:
+        """Carries out a request, of so many pages; requests stay in order."""
+        if self.waiting + pages > self._limit:
             raise Refused(429, "too many pages are waiting", retry_after=1)
         loop = asyncio.get_running_loop()
-        futures: list[asyncio.Future[Given]] = [loop.create_future() for _ in asked]
-        self._waiting.extend(zip(asked, futures, strict=True))
+        future: asyncio.Future[Answered] = loop.create_future()
+        self._waiting.append((request, pages, future))
         if self._running is None or self._running.done():
             self._running = loop.create_task(self._run())
         # Shielded: a client that goes away does not take back what others share.
-        return list(await asyncio.gather(*(asyncio.shield(future) for future in futures)))
+        return await asyncio.shield(future)
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
         while self._waiting:
-            taken = [self._waiting.popleft() for _ in range(min(self._most, len(self._waiting)))]
-            given = await loop.run_in_executor(self._thread, self._carried_out, [asked for asked, _ in taken])
-            self._told(len(taken))
-            for (_, future), result in zip(taken, given, strict=True):
+            batch = [self._waiting.popleft()]
+            pages = batch[0][1]
+            while self._waiting and pages + self._waiting[0][1] <= self._most:
+                batch.append(self._waiting.popleft())
+                pages += batch[-1][1]
+            requests = [request for request, _, _ in batch]
+            results = await loop.run_in_executor(self._thread, self._carried_out, requests)
+            self._done(pages)
+            for (_, _, future), result in zip(batch, results, strict=True):
                 if future.cancelled():
                     continue
-                if isinstance(result, BaseException):
+                if isinstance(result, Exception):
                     future.set_exception(result)
                     # Whoever asked may have gone.
                     future.exception()
                 else:
                     future.set_result(result)
 
-    def _carried_out(self, asked: list[Asked]) -> list[Given | BaseException]:
+    def _carried_out(self, requests: list[Asked]) -> Sequence[Answered | Exception]:
         try:
-            return list(self._work(asked))
+            return self._work(requests)
         except Exception as error:
-            if len(asked) == 1:
-                return [error]
-        # One that cannot be carried out must not fail the others.
-        return [self._carried_out([one])[0] for one in asked]
+            return [error] * len(requests)
 
     async def close(self) -> None:
         """Finishes what was taken on."""

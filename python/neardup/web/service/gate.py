@@ -15,6 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from neardup.web.hosts import Hosts, is_own_origin
+
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
@@ -40,6 +42,10 @@ class Limits:
     concurrency: int = 256
     #: Pages that may wait to be added; more are turned away.
     waiting: int = 10_000
+    #: Bytes of a request's head: its line and its headers.
+    head: int = 64 << 10
+    #: Connections that are open at the same time; more are turned away.
+    connections: int = 1000
 
 
 #: Bounds unless told otherwise.
@@ -64,16 +70,21 @@ def error_body(reason: str, hint: str | None = None) -> bytes:
 
 
 class Gate:
-    """ASGI middleware: turns away what is out of bounds and tells of every request what became of it."""
+    """ASGI middleware: turns away what is out of bounds and tells of every request what became of it.
+
+    Where no token is asked for, ``hosts`` are the names that are answered to: without them a page of the web could have
+    its own name point here, and a browser would let it ask.
+    """
 
     def __init__(
         self,
         application: Application,
         limits: Limits,
         token: str | None,
+        hosts: Hosts | None,
         tell: Callable[[str, str, int, float], None],
     ) -> None:
-        self._application, self._limits, self._tell = application, limits, tell
+        self._application, self._limits, self._hosts, self._tell = application, limits, hosts, tell
         self._token = None if token is None else token.encode()
         self._serving = 0
 
@@ -102,6 +113,7 @@ class Gate:
         if scope["path"] in OPEN:
             await self._application(scope, receive, send)
             return
+        self._check_names(scope)
         self._check_token(scope)
         body = await self._read(scope, receive)
         if self._serving >= self._limits.concurrency:
@@ -120,6 +132,20 @@ class Gate:
             await self._application(scope, replay, send)
         finally:
             self._serving -= 1
+
+    def _check_names(self, scope: Message) -> None:
+        if any(ord(letter) < 0x20 or ord(letter) == 0x7F for letter in scope["path"]):
+            raise Refused(404, "Not Found")
+        if self._hosts is None:
+            return
+        host = _header(scope, b"host")
+        if not self._hosts.have(host):
+            raise Refused(
+                421, "this service does not answer to that name", hint="neardup serve --allow-host NAME lets it"
+            )
+        origin = _header(scope, b"origin")
+        if origin and scope["method"] not in ("GET", "HEAD") and not is_own_origin(origin, host):
+            raise Refused(403, "pages of other sites may not ask this service")
 
     def _check_token(self, scope: Message) -> None:
         if self._token is None:
@@ -172,6 +198,10 @@ class Gate:
 
     def _too_large(self) -> Refused:
         return Refused(413, f"the body is larger than {self._limits.body:,} bytes", hint="send fewer pages at a time")
+
+
+def _header(scope: Message, name: bytes) -> str:
+    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
 async def _refuse(send: Send, refused: Refused) -> None:

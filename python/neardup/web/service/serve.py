@@ -6,9 +6,8 @@ import asyncio
 import logging
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from neardup.errors import MissingExtra, OutputError, UsageError
 from neardup.index import Index
@@ -25,11 +24,13 @@ def serve(
     token: str | None = None,
     limits: Limits = DEFAULT,
     backups: Path | None = None,
+    allowed: Sequence[str] = (),
     started: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Serves until the process is asked to end; then finishes what it took on.
 
-    Without a token it listens on this machine only.
+    Without a token it listens on this machine only, and answers only to the names of this machine and those
+    ``allowed``.
     """
     if token is None and not is_loopback(host):
         raise UsageError(
@@ -42,27 +43,18 @@ def serve(
         )
     try:
         import uvicorn
-        from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+        from neardup.web.service.connection import bounded_protocol
+
+        protocol = bounded_protocol(limits)
     except ImportError as error:
         raise MissingExtra(f"the service needs {error.name}", hint="pip install 'neardup[serve]'") from None
-
-    class Impatient(HttpToolsProtocol):
-        """Closes a connection on which no request has begun in time."""
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self.loop.call_later(limits.seconds, self._give_up)
-
-        def _give_up(self) -> None:
-            cycle: object = self.cycle
-            if cycle is None and not self.transport.is_closing():
-                self.transport.close()
 
     listening = _listen(host, port)
     _log()
     configuration = uvicorn.Config(
-        application(index, limits=limits, token=token, backups=backups),
-        http=Impatient,
+        application(index, limits=limits, token=token, backups=backups, allowed=allowed),
+        http=protocol,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -93,7 +85,18 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _log() -> None:
-    """A JSON object a line on standard error."""
+    """A JSON object a line on standard error; what the server and the event loop complain of, once a minute."""
+    from neardup.web.service.connection import JsonLines, Seldom
+
+    for name in ("asyncio", "uvicorn.error"):
+        complaints = logging.getLogger(name)
+        if not any(isinstance(handler.formatter, JsonLines) for handler in complaints.handlers):
+            handler = logging.StreamHandler(sys.stderr)
+            handler.setFormatter(JsonLines())
+            handler.addFilter(Seldom())
+            complaints.addHandler(handler)
+            complaints.setLevel(logging.WARNING)
+            complaints.propagate = False
     if not LOG.handlers:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(logging.Formatter("%(message)s"))
