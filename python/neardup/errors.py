@@ -21,7 +21,7 @@ class UsageError(NeardupError):
 
 
 class ConflictError(UsageError):
-    """A request's name was used before for something else, so nothing was carried out."""
+    """A name is taken: of a request that was carried out with something else, or of a folder. Nothing was done."""
 
 
 class SpecError(UsageError):

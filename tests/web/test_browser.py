@@ -81,6 +81,8 @@ def test_moving_the_slider_changes_the_clusters(watched: Watched, run_folder: Pa
         slider.evaluate(f"(e) => {{ e.value = {step}; e.dispatchEvent(new Event('input')); }}")
         threshold = page.evaluate(f"JSON.parse(document.querySelector('[data-slider]').dataset.steps)[{step}]")
         expected = len(cut(shape, threshold).first)
+        # Who hears the page hears the threshold, not the number of a step.
+        assert slider.get_attribute("aria-valuetext") == f"threshold {threshold:.4f}"
         # The locators wait by themselves; waiting for a script would need eval, which our policy forbids.
         page.locator("#count", has_text=re.compile(f"^{expected:,} clusters$")).wait_for()
         page.locator("#rows li.row").nth(min(expected, 50) - 1).wait_for()

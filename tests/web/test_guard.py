@@ -124,6 +124,7 @@ def test_beyond_loopback_a_token_is_needed(space: Workspace) -> None:
         b'{"kind": "pair", "a": -1, "b": 2, "value": 1}', b'{"kind": "cluster", "first": true, "value": "accepted"}',
         b'{"kind": "cluster", "first": 1e9, "value": "accepted"}', b'{"kind": "cluster", "first": 0, "value": "maybe"}',
         b'{"kind": "representative", "first": 0, "value": 99999999}',
+        b'{"kind": "pair", "a": 2, "b": 2, "value": "rejected"}',
     ],
 )  # fmt: skip
 def test_a_decision_that_makes_no_sense_is_refused_in_words(ask: Client, space: Workspace, body: bytes) -> None:
@@ -137,6 +138,20 @@ def test_a_decision_that_makes_no_sense_is_refused_in_words(ask: Client, space: 
 def test_a_new_run_is_written_beside_this_one_and_nowhere_else(ask: Client, space: Workspace, name: str) -> None:
     headers = {"x-neardup": space.secret}
     assert ask("POST", "/export", json={"name": name}, headers=headers).status_code == 400
+
+
+def test_a_name_that_is_taken_is_a_conflict(ask: Client, space: Workspace) -> None:
+    answer = ask("POST", "/export", json={"name": space.run.folder.name}, headers={"x-neardup": space.secret})
+    assert answer.status_code == 409
+    assert "exists already" in answer.json()["what"]
+
+
+def test_identical_pages_are_no_pair_to_decide_on(ask: Client, space: Workspace) -> None:
+    identity = space.run.shape.identity
+    copy = next(row for row, first in enumerate(identity) if row != first)
+    body = {"kind": "pair", "a": copy, "b": int(identity[copy]), "value": "rejected"}
+    answer = ask("POST", "/decide", json=body, headers={"x-neardup": space.secret})
+    assert (answer.status_code, "identical" in answer.json()["what"]) == (400, True)
 
 
 @pytest.mark.parametrize(

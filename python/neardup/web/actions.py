@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from neardup.errors import InputError, UsageError
+from neardup.errors import ConflictError, InputError, UsageError
 from neardup.report.run_report import write_report
 from neardup.revision import revise
 from neardup.web.decisions import digest
@@ -73,6 +73,8 @@ def decide(space: Workspace, body: dict[str, Any]) -> dict[str, Any]:
             raise UsageError(f"a threshold lies between {run.shape.floor:.4g} and 1")
     elif kind == "pair":
         a, b = sorted(int(run.shape.identity[whole(body, name, pages)]) for name in ("a", "b"))
+        if a == b:
+            raise UsageError("the two are one page, or identical: only pages that differ make a pair")
         if body.get("value") is None:
             store.remove("pair", f"{a} {b}")
         else:
@@ -103,6 +105,8 @@ def export(space: Workspace, body: dict[str, Any]) -> dict[str, Any]:
     name = text(body, "name") or ""
     if not _FOLDER.fullmatch(name):
         raise UsageError("that is no name for a folder", hint="letters, digits, dots and dashes")
+    if (space.run.folder.parent / name).exists():
+        raise ConflictError(f"{name} exists already", hint="choose another name")
     decisions, stale = space.run.decisions()
     made = revise(space.run.folder, space.run.folder.parent / name, decisions, finish=_report)
     counts = made.report["counts"]

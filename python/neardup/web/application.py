@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from neardup.errors import InputError, MissingExtra, NeardupError, UsageError
+from neardup.errors import ConflictError, InputError, MissingExtra, NeardupError, UsageError
 from neardup.evaluation.judging import Judging
 from neardup.results import Opened
 from neardup.sinks.store import FILE, read_store
@@ -154,7 +154,8 @@ def _answer(request: Request, status: int, what: str, place: str | None = None, 
 
 def _failed(request: Request, error: Exception) -> Response:
     assert isinstance(error, NeardupError)
-    status = 400 if isinstance(error, UsageError) else 404 if isinstance(error, InputError) else 500
+    statuses = ((ConflictError, 409), (UsageError, 400), (InputError, 404), (NeardupError, 500))
+    status = next(status for kind, status in statuses if isinstance(error, kind))
     return _answer(request, status, error.what[:1].upper() + error.what[1:], error.where, error.hint)
 
 

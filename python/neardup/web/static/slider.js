@@ -34,6 +34,8 @@ export function slider(rows) {
 
   input.addEventListener("input", () => {
     shown.textContent = steps[input.value].toFixed(4);
+    // The value is the number of a step, which says nothing to who hears it.
+    input.setAttribute("aria-valuetext", `threshold ${shown.textContent}`);
     clearTimeout(timer);
     timer = setTimeout(ask, 80);
   });
