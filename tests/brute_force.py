@@ -95,9 +95,27 @@ class BruteForce:
         """Some copy of the one and some copy of the other are on the same known site."""
         return bool((self.sites[a] & self.sites[b]) - {None})
 
-    def on_different_sites(self, a: int, b: int) -> bool:
-        """Some copy of the one and some copy of the other are on different sites; no site differs from all."""
-        return any(x != y or x is None for x in self.sites[a] for y in self.sites[b])
+    @cached_property
+    def units(self) -> list[int]:
+        """For each page the first with the same tokens on the same site; those without a site are on one."""
+        first: dict[tuple[int, str | None], int] = {}
+        sites = self.read.site.to_pylist()
+        return [first.setdefault((self.identity[row], sites[row]), row) for row in range(len(sites))]
+
+    @cached_property
+    def compared_units(self) -> list[int]:
+        """The first member of each unit that is long enough to be compared."""
+        return [row for row, first in enumerate(self.units) if row == first and len(self.tokens[row]) >= 8]
+
+    def same_site(self, a: int, b: int) -> bool:
+        """Whether two pages are on the same known site, whatever copies there are of them."""
+        one, other = (self.read.site[row].as_py() for row in (a, b))
+        return one is not None and one == other
+
+    def between_units(self) -> Pairs:
+        """All pairs of units that do not have the same tokens."""
+        pairs = combinations(self.compared_units, 2)
+        return {(a, b) for a, b in pairs if self.identity[a] != self.identity[b]}
 
     def broder(self, least: int = 2) -> Pairs:
         return {pair for pair in combinations(self.compared, 2) if self.b_similarity[pair] >= least}

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brute_force import BruteForce, Pairs, pairs_of
-from neardup import _native, find_duplicates, parse
+from neardup import Settings, _native, find_duplicates, parse
 from neardup.detectors.planner import band_probability
 from neardup.testing.dice import Dice
 from neardup.testing.edits import made_up_words, pair_of_jaccard
@@ -212,14 +212,20 @@ def test_charikar_is_its_definition(brute_force: BruteForce) -> None:
 
 
 def test_site_aware_is_its_definition(brute_force: BruteForce) -> None:
+    # Pages of one text on several sites are several pages to these rules, each on its own site.
+    units = {pair: brute_force.same_site(*pair) for pair in brute_force.between_units()}
     between = {
         pair
-        for pair in brute_force.charikar()
-        if brute_force.on_different_sites(*pair) and brute_force.shares_a_piece(*pair)
+        for pair, same in units.items()
+        if not same and brute_force.c_similarity[pair] >= 372 and brute_force.shares_a_piece(*pair)
     }
-    within = {pair for pair in brute_force.combined() if brute_force.on_one_site(*pair)}
-    assert between - within
-    assert len(within - between) > 20
+    within = {
+        pair
+        for pair, same in units.items()
+        if same and brute_force.b_similarity[pair] >= 2 and brute_force.c_similarity[pair] >= 355
+    }
+    assert between
+    assert len(within) > 20
     assert found_by("site-aware", brute_force) == between | within
 
 
@@ -228,9 +234,9 @@ def test_sites_and_similarities_in_the_table_are_by_definition(brute_force: Brut
         pair = row["row_a"], row["row_b"]
         assert row["b_similarity"] == brute_force.b_similarity[pair]
         assert row["c_similarity"] == brute_force.c_similarity[pair]
-        assert row["same_site"] == brute_force.on_one_site(*pair)
+        assert row["same_site"] == brute_force.same_site(*pair)
         by_rule = {
-            "charikar": brute_force.on_different_sites(*pair) and row["c_similarity"] >= 372,
+            "charikar": not row["same_site"] and row["c_similarity"] >= 372,
             "combined": row["same_site"] and row["b_similarity"] >= 2 and row["c_similarity"] >= 355,
         }
         assert by_rule[row["rule"]]
@@ -267,34 +273,59 @@ A, A_TOO, B, C = "http://a.example/1", "http://www.a.example/2", "http://b.examp
     ("similarity", "sites_of_text", "sites_of_variant", "expected"),
     [
         # On one site combined decides, between sites Alg. C.
-        (CLOSE, [A], [A_TOO], "combined"),
-        (CLOSE, [A], [B], "charikar"),
-        (MIDDLING, [A], [A_TOO], "combined"),
-        (MIDDLING, [A], [B], None),
+        (CLOSE, [A], [A_TOO], {(0, 1): "combined"}),
+        (CLOSE, [A], [B], {(0, 1): "charikar"}),
+        (MIDDLING, [A], [A_TOO], {(0, 1): "combined"}),
+        (MIDDLING, [A], [B], {}),
         # Without an address a page is on another site than all, other pages without an address included.
-        (CLOSE, [None], [A], "charikar"),
-        (CLOSE, [None], [None], "charikar"),
-        (MIDDLING, [None], [None], None),
-        (MIDDLING, [None], [A], None),
-        # An identity set is on all the sites of its members.
-        (MIDDLING, [A, B], [C], None),
-        (MIDDLING, [A, B], [B], "combined"),
-        (MIDDLING, [A, B, None], [C, None], None),
-        (MIDDLING, [None, B], [C, B], "combined"),
-        # Accepted by both rules with the same score: the first rule is told.
-        (CLOSE, [A, B], [B], "charikar"),
-        (CLOSE, [A, B], [A, B], "charikar"),
-        (CLOSE, [A, A_TOO], [A, A_TOO], "combined"),
-        (CLOSE, [A, None], [A], "charikar"),
+        (CLOSE, [None], [A], {(0, 1): "charikar"}),
+        (CLOSE, [None], [None], {(0, 1): "charikar"}),
+        (MIDDLING, [None], [None], {}),
+        (MIDDLING, [None], [A], {}),
+        # A copy on another site lends nobody its site: each is a page of its own, on its own site.
+        (MIDDLING, [A, B], [C], {}),
+        (MIDDLING, [A, B], [B], {(1, 2): "combined"}),
+        (MIDDLING, [B, A], [B], {(0, 2): "combined"}),
+        (MIDDLING, [A, B, None], [C, None], {}),
+        (MIDDLING, [None, B], [C, B], {(1, 3): "combined"}),
+        (CLOSE, [A, B], [B], {(0, 2): "charikar", (1, 2): "combined"}),
+        (CLOSE, [A, B], [A, B], {(0, 2): "combined", (0, 3): "charikar", (1, 2): "charikar", (1, 3): "combined"}),
+        # Copies on one site are one page.
+        (CLOSE, [A, A_TOO], [A, A_TOO], {(0, 2): "combined"}),
+        (CLOSE, [A, None], [A], {(0, 2): "combined", (1, 2): "charikar"}),
+        (CLOSE, [A, None, None], [A], {(0, 3): "combined", (1, 3): "charikar"}),
     ],
 )
-def test_sites_of_identity_sets(
-    similarity: str, sites_of_text: list[str | None], sites_of_variant: list[str | None], expected: str | None
+def test_copies_lend_nobody_their_site(
+    similarity: str,
+    sites_of_text: list[str | None],
+    sites_of_variant: list[str | None],
+    expected: dict[tuple[int, int], str],
 ) -> None:
     pages = [{"text": TEXT, "url": url} for url in sites_of_text]
     pages += [{"text": variant(similarity), "url": url} for url in sites_of_variant]
-    pairs = find_duplicates(pages, detector="site-aware").pairs
-    assert pairs["rule"].to_pylist() == ([] if expected is None else [expected])
+    found = find_duplicates(pages, detector="site-aware")
+    rows = zip(*(found.pairs[name].to_pylist() for name in ("row_a", "row_b")), strict=True)
+    assert dict(zip(rows, found.pairs["rule"].to_pylist(), strict=True)) == expected
+    # Identical pages are identical all the same, over sites too: one of them stays at most, and they are one cluster.
+    copies = len(sites_of_text)
+    assert found.pages["identity"].to_pylist() == ["memory#0"] * copies + [f"memory#{copies}"] * len(sites_of_variant)
+    for members in (range(copies), range(copies, len(pages))):
+        assert sum(found.pages["kept"][row].as_py() for row in members) <= 1
+        assert len({found.pages["cluster"][row].as_py() for row in members}) == 1
+
+
+def test_a_page_goes_only_against_one_that_it_was_accepted_with() -> None:
+    # The variant is like the copy on its own site, which goes for the text on another.
+    pages = [{"text": TEXT, "url": A}, {"text": TEXT, "url": B}, {"text": variant(MIDDLING), "url": B}]
+    found = find_duplicates(pages, detector="site-aware")
+    assert found.pages["reason"].to_pylist() == ["chosen", "identical", "apart"]
+    assert len(set(found.pages["cluster"].to_pylist())) == 1
+    whole = find_duplicates(pages, detector="site-aware", settings=Settings(removal="component"))
+    assert whole.pages["kept"].to_pylist() == [True, False, False]
+    # Where the copy on that site is the one that stays, the variant goes.
+    other = find_duplicates(pages[1:] + pages[:1], detector="site-aware")
+    assert other.pages["reason"].to_pylist() == ["chosen", "near-duplicate", "identical"]
 
 
 def test_the_papers_site_rule_is_an_option() -> None:

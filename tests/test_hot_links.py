@@ -82,7 +82,7 @@ def test_pieces_give_what_the_whole_gives(detector: str) -> None:
         of_piece = piece.column("row").to_numpy()
         a, b = _native.hot_links(
             matching.group_rules(piece, layout), matching.hot_entries(piece, numbers),
-            (of_piece % SALTS).astype(np.uint32), site_offsets=sites.offsets, sites=sites.values,
+            (of_piece % SALTS).astype(np.uint32), units=sites,
             rows=np.arange(piece.num_rows, dtype=np.uint32),
         )  # fmt: skip
         assert len(a) < piece.num_rows, "a forest"
@@ -92,7 +92,7 @@ def test_pieces_give_what_the_whole_gives(detector: str) -> None:
     every = np.arange(60, dtype=np.uint32)
     found = _native.match_rules(
         matching.group_rules(batch, layout), np.ones(60, bool), every, hot=HOT, most_accepted=10**9,
-        most_possible=10**9, site_offsets=sites.offsets, sites=sites.values, rows=every,
+        most_possible=10**9, units=sites, rows=every,
     )  # fmt: skip
     whole = resolved(batch, layout)
     assert len(whole) > 1

@@ -113,12 +113,16 @@ def test_what_the_pairs_say(folder: Path) -> None:
     pages, pairs = table(folder, "pages").to_pylist(), table(folder, "pairs").to_pylist()
     rows = [(pair["row_a"], pair["row_b"]) for pair in pairs]
     assert rows == sorted(set(rows))
+    unit: dict[Any, int] = {}
+    for page in pages:
+        unit.setdefault((page["identity"], page["site"]), page["row"])
     for pair in pairs:
         a, b = pages[pair["row_a"]], pages[pair["row_b"]]
         assert pair["row_a"] < pair["row_b"]
         assert (pair["a"], pair["b"]) == (a["id"], b["id"])
-        # Pairs are of identity sets, each told by its first member.
-        assert (a["identity"], b["identity"]) == (a["id"], b["id"])
+        # Pairs are of pages with the same tokens on one site, told by the first of them, and never of identical ones.
+        assert [unit[page["identity"], page["site"]] for page in (a, b)] == [pair["row_a"], pair["row_b"]]
+        assert a["identity"] != b["identity"]
         assert a["cluster"] == b["cluster"]
         assert 0 <= pair["score"] <= 1
         assert min(a["tokens"], b["tokens"]) >= 8

@@ -236,7 +236,9 @@ def results() -> str:
             "The words in `reason`:",
             table(("reason", "meaning"), ((code(name), text) for name, text in REASONS.items())),
             "## pairs.parquet",
-            "The accepted pairs, between the first members of identity sets; sorted by `row_a`, `row_b`.",
+            "The accepted pairs, between the first members of identity sets; where the detector looks at sites "
+            "(`site-aware`, `template-aware`), between the first of the pages with the same tokens on each site. "
+            "Sorted by `row_a`, `row_b`.",
             columns("pairs.parquet", PAIRS_OUT, texts.PAIRS),
             "## clusters.parquet",
             "One row for each cluster of two pages or more, in the order of their first pages.",

@@ -32,7 +32,8 @@ PAIRS: Final = {
     "b": "The `id` of the other page.",
     "row_a": "The `row` of `a`.",
     "row_b": "The `row` of `b`; always larger than `row_a`.",
-    "same_site": "Whether the two share a known site (of an identity set, the sites of all its members count).",
+    "same_site": "Whether the two share a known site (of an identity set, the sites of all its members count; where "
+    "the detector looks at sites, each page counts with its own).",
     "score": "How alike the accepting rule found them, from 0 to 1: the share of supershingles or bits that agree, the "
     "Jaccard similarity, or with `template-aware` the probability that the content is the same.",
     "b_similarity": "How many supershingles agree, where the detector computes them.",

@@ -271,8 +271,7 @@ def join(
     active: npt.NDArray[np.bool_],
     *,
     predicate: str = "any",
-    site_offsets: npt.NDArray[np.uint64] | None = None,
-    sites: npt.NDArray[np.uint32] | None = None,
+    units: _Units | None = None,
     columns: npt.NDArray[np.uint64] | None = None,
     bits: npt.NDArray[np.uint64] | None = None,
     least: float = 0.0,
@@ -286,6 +285,16 @@ class _Sets(Protocol):
     def sets(self) -> list[pa.LargeListArray] | list[tuple[Path, npt.NDArray[np.int64]]]: ...
     @property
     def parities(self) -> list[pa.LargeListArray]: ...
+
+class _Units(Protocol):
+    """The sites of each page, one list behind another, and the same number for pages of one text."""
+
+    @property
+    def offsets(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def values(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def texts(self) -> npt.NDArray[np.uint32] | None: ...
 
 class _Rule(Protocol):
     """At most one of ``columns``, ``bits``, ``lanes`` and ``sets`` is there to verify with."""
@@ -321,8 +330,7 @@ def match_rules(
     hot: int,
     most_accepted: int,
     most_possible: int,
-    site_offsets: npt.NDArray[np.uint64] | None = None,
-    sites: npt.NDArray[np.uint32] | None = None,
+    units: _Units | None = None,
     rows: npt.NDArray[np.uint32] | None = None,
     threads: int = 0,
 ) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int, int, int]]: ...
@@ -333,8 +341,7 @@ def resolve_hot(
     hot: tuple[npt.NDArray[Any], ...],
     *,
     recorded: int,
-    site_offsets: npt.NDArray[np.uint64] | None = None,
-    sites: npt.NDArray[np.uint32] | None = None,
+    units: _Units | None = None,
     rows: npt.NDArray[np.uint32] | None = None,
     threads: int = 0,
 ) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int]]: ...
@@ -343,8 +350,7 @@ def hot_links(
     hot: tuple[npt.NDArray[Any], ...],
     salt: npt.NDArray[np.uint32],
     *,
-    site_offsets: npt.NDArray[np.uint64] | None = None,
-    sites: npt.NDArray[np.uint32] | None = None,
+    units: _Units | None = None,
     rows: npt.NDArray[np.uint32] | None = None,
     threads: int = 1,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
@@ -354,8 +360,7 @@ def match_buckets(
     keys: npt.NDArray[np.uint64],
     key_sites: npt.NDArray[np.uint32],
     *,
-    site_offsets: npt.NDArray[np.uint64] | None = None,
-    sites: npt.NDArray[np.uint32] | None = None,
+    units: _Units | None = None,
     threads: int = 1,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int]: ...
 def agreeing_bits(
@@ -390,6 +395,9 @@ def direct_removal(
     a: npt.NDArray[np.uint32],
     b: npt.NDArray[np.uint32],
     score: npt.NDArray[np.float64],
+    *,
+    texts: npt.NDArray[np.uint32] | None = None,
+    settled: int = 0,
 ) -> npt.NDArray[np.uint32]: ...
 def identity_sets(
     high: npt.NDArray[np.uint64], low: npt.NDArray[np.uint64], alone: npt.NDArray[np.bool_]

@@ -27,7 +27,8 @@ _MOST_CELLS = 1 << 37
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two pages side by side. Similarities are None where a page has no tokens."""
+    """Two pages side by side. Similarities of fingerprints are None where the two are not compared, and containment
+    where a page has no tokens."""
 
     tokens: tuple[int, int]
     titles: tuple[str | None, str | None]
@@ -47,6 +48,8 @@ class Comparison:
     term_difference: int | None
     #: By detector: whether it takes the two for duplicates.
     decisions: dict[str, bool]
+    #: Why the two are not compared, where they are not: identical pages are identical all the same.
+    not_compared: str | None = None
 
 
 def compare(
@@ -84,22 +87,30 @@ def compare_batch(
     sets = {k: ShingleSet(k).compute(tokens) for k in LENGTHS}
     titles, sites = found.title.to_pylist(), found.site.to_pylist()
     chosen = [parse(judge) for judge in judges or USUAL]
+    identical = both and bool(
+        found.identity_high[0] == found.identity_high[1] and found.identity_low[0] == found.identity_low[1]
+    )
+    why = None if identical else settings.reading.not_compared(*lengths)
     return Comparison(
         tokens=lengths,
         titles=(titles[0], titles[1]),
         sites=(sites[0], sites[1]),
         same_site=sites[0] is not None and sites[0] == sites[1],
-        identical=both and bool((found.identity_high[0] == found.identity_high[1])
-                                and (found.identity_low[0] == found.identity_low[1])),
-        b_similarity=int(_native.equal_columns(Supershingles().compute(tokens), first, second)[0]) if both else None,
-        c_similarity=int(_native.agreeing_bits(Projection().compute(tokens), first, second)[0]) if both else None,
+        identical=identical,
+        b_similarity=(
+            int(_native.equal_columns(Supershingles().compute(tokens), first, second)[0]) if why is None else None
+        ),
+        c_similarity=(
+            int(_native.agreeing_bits(Projection().compute(tokens), first, second)[0]) if why is None else None
+        ),
         jaccard={k: float(_native.jaccard(sets[k], first, second)[0]) for k in LENGTHS},
         containment=_containment(sets[5]) if both else None,
         term_difference=(
             int(_native.term_difference(tokens, first, second)[0]) if lengths[0] * lengths[1] <= _MOST_CELLS else None
         ),
         decisions={str(judge): _accepts(judge, pages, settings) for judge in chosen},
-    )  # fmt: skip
+        not_compared=why,
+    )
 
 
 def _containment(sets: pa.LargeListArray) -> tuple[float, float]:

@@ -19,10 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
+from neardup.detectors import parse
 from neardup.engines import PAGES_OUT, PAIRS_OUT
 from neardup.engines.outcome import REASONS, page_reasons
 from neardup.errors import UsageError
-from neardup.graph import clusters_table
+from neardup.graph import between_sets, clusters_table, ends_of_sets
 from neardup.graph.cut import Cut, Shape, cut
 from neardup.results import Result, open_result
 from neardup.sinks import write_groups, write_json, write_table
@@ -65,6 +66,7 @@ def shape_of(folder: str | os.PathLike[str], report: Mapping[str, Any]) -> Shape
             complete=complete,
             removal=report["settings"]["removal"],
             instead=None if complete else kept_instead,
+            by_site=parse(report["detector"]).looks_at_sites,
         )
     finally:
         pages.close()
@@ -99,8 +101,10 @@ def pair_places(shape: Shape, pairs: Sequence[tuple[int, int]]) -> Flags:
     """Which pairs of a run join the identity sets of these pages."""
     wanted = {tuple(sorted((int(shape.identity[a]), int(shape.identity[b])))) for a, b in pairs}
     flags = np.zeros(len(shape.a), bool)
+    ends = ends_of_sets(shape.identity, shape.a, shape.b)
+    low, high = np.minimum(*ends), np.maximum(*ends)
     for a, b in wanted:
-        flags |= (shape.a == a) & (shape.b == b)
+        flags |= (low == a) & (high == b)
     return flags
 
 
@@ -178,7 +182,8 @@ class _Writer:
         after = self.after.shape
         dropped = (after.score < self.after.threshold) | self.rejected[after.a]
         a, b, score = after.a[~dropped], after.b[~dropped], after.score[~dropped]
-        clusters = clusters_table(ids, cluster, self.shape.identity, self.shape.site.astype(np.int64), kept, (a, b))
+        identity, site = self.shape.identity, self.shape.site.astype(np.int64)
+        clusters = clusters_table(ids, cluster, identity, site, kept, between_sets(identity, a, b))
         groups = self._page_groups(pages, ids, cluster, instead, kept)
         write_groups(PAGES_OUT, groups, folder / "pages.parquet")
         write_groups(PAIRS_OUT, [self._pairs(a, b, score)], folder / "pairs.parquet")
@@ -217,7 +222,7 @@ class _Writer:
         key = shape.a.astype(np.uint64) << np.uint64(32) | shape.b
         left = np.isin(key, a.astype(np.uint64) << np.uint64(32) | b)
         table = pairs.filter(pa.array(left))
-        tree = _native.spanning_forest(shape.pages, a, b, score)
+        tree = _native.spanning_forest(shape.pages, *ends_of_sets(shape.identity, a, b), score)
         return table.set_column(PAIRS_OUT.get_field_index("tree"), PAIRS_OUT.field("tree"), pa.array(tree))
 
     def _report(self, clusters: pa.Table, kept: Flags, pairs: int) -> dict[str, Any]:

@@ -55,6 +55,23 @@ def in_a_template(count: int) -> list[Page]:
     return pages
 
 
+def copied(families: int) -> list[Page]:
+    """Pages that stand on several sites, on some of them twice and somewhere without a site, and near copies of them on
+    the same sites and on others."""
+    generator = random.Random(4)
+    hosts = [*(f"k{number}.example" for number in range(6)), None]
+    pages: list[Page] = []
+    for family in range(families):
+        text = words(generator, 300)
+        for variant in range(4):
+            # The more words differ, the fewer rules accept the two.
+            changed = [*text[: 300 - 3 * variant], *(f"v{family}x{variant}x{at}" for at in range(3 * variant))]
+            for host in generator.choices(hosts, k=5):
+                url = host and f"http://{host}/{len(pages)}"
+                pages.append({"id": f"copy-{family}-{len(pages)}", "text": " ".join(changed), "url": url})
+    return pages
+
+
 def odd(count: int) -> list[Page]:
     """Empty and short pages, ids that repeat and that look like renamed ones, pages without id or URL."""
     pages: list[Page] = [{"id": "x", "text": ""}, {"id": "x", "text": "   "}, {"id": "x#1", "text": "one two"}]
@@ -67,6 +84,6 @@ def everything() -> list[Page]:
     """Some of each, and a small web, in an order that is none."""
     made = web(seed=5, sites=4, pages=60, words=60)
     pages: list[Page] = [{"id": page.id, "url": page.url, "html": page.html, "date": page.date} for page in made.pages]
-    pages += chain(9) + near_identical(14) + in_a_template(16) + odd(7)
+    pages += chain(9) + near_identical(14) + in_a_template(16) + odd(7) + copied(3)
     random.Random(7).shuffle(pages)
     return pages

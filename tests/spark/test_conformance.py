@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from collections_of_pages import Page, chain, everything, in_a_template, near_identical
+from collections_of_pages import Page, chain, copied, everything, in_a_template, near_identical
 
 from neardup import Settings, find_duplicates
 from neardup.detectors import detectors, parse
@@ -117,10 +117,11 @@ def test_the_tables_are_equal(spark: SparkSession, some: list[Case]) -> None:
     [
         (chain(40), "minhash(threshold=0.5)"),
         (near_identical(60), "site-aware"),
+        (copied(4) + near_identical(20), "site-aware"),
         (in_a_template(60), "minhash(threshold=0.7)"),
         (in_a_template(50) + near_identical(20), "winnowing"),
     ],
-    ids=["chain", "star", "template", "both"],
+    ids=["chain", "star", "copies", "template", "both"],
 )
 def test_hot_groups_are_taken_apart(
     spark: SparkSession, pages: list[Page], detector: str, monkeypatch: pytest.MonkeyPatch

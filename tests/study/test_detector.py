@@ -88,7 +88,7 @@ def test_pairs_are_scored_and_explained_as_a_run_decides() -> None:
     assert asked.score(detector).accepted.tolist() == [True, False]
     both = pages.batches[0].slice(0, 2)
     tokens = read(both).tokens
-    told = verdict_of(detector, both, tokens, same_site=False, identical=False, min_tokens=8)
+    told = verdict_of(detector, both, tokens, same_site=False, identical=False)
     assert told is not None
     assert told.accepted
     assert told.rules[0].value == pytest.approx(4 / 6)

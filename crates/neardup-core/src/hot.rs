@@ -28,6 +28,7 @@ use crate::bridge;
 use crate::components::Components;
 use crate::hot_keys::HotKeys;
 use crate::join::{Buckets, Joined, Pair};
+use crate::removal;
 use crate::screen::Screened;
 use crate::walk::Walk;
 
@@ -71,8 +72,9 @@ pub struct Tuning {
     pub pairs: u64,
 }
 
-/// Resolves the hot buckets of all rules together. `order` names every page once, the most preferred first.
-pub fn resolve(rules: &[Rule<'_>], order: &[u32], tuning: Tuning) -> Vec<Resolved> {
+/// Resolves the hot buckets of all rules together. `order` names every page once, the most preferred first; pages of
+/// one text, where `texts` are given, hang together and one of them at most stays, whatever the rules.
+pub fn resolve(rules: &[Rule<'_>], order: &[u32], texts: Option<&[u32]>, tuning: Tuning) -> Vec<Resolved> {
     let mut resolved = vec![Resolved::default(); rules.len()];
     if rules.iter().all(|rule| rule.joined.hot.is_empty()) {
         return resolved;
@@ -82,11 +84,14 @@ pub fn resolve(rules: &[Rule<'_>], order: &[u32], tuning: Tuning) -> Vec<Resolve
     for pair in rules.iter().flat_map(|rule| &rule.joined.pairs) {
         components.join(pair.a, pair.b);
     }
+    for (page, first) in removal::twins(texts) {
+        components.join(first, page);
+    }
     if let [only] = &mut resolved[..] {
         // About a pair for every hot page; a list that grows is held twice while it is copied.
         let _ = only.pairs.try_reserve_exact(keys.hot_pages().count());
     }
-    let walk = Walk::new(rules, &keys, order, &mut components, tuning);
+    let walk = Walk::new(rules, &keys, order, texts, &mut components, tuning);
     let instead = walk.run(&mut components, &mut resolved);
     let (by_bucket, mut open) = sort_out(&keys, &instead, &components);
     if let Some(few) = bridge::few_outside(&keys, &open, &components, tuning.outside) {
@@ -167,7 +172,6 @@ mod tests {
     use crate::format::splitmix;
     use crate::join::{Limits, Predicate, Sites};
     use crate::keys::Keys;
-    use crate::removal;
     use crate::sets::testing::Made;
     use crate::verify::{AgreeingBits, EqualColumns, Everything, Jaccard};
     use proptest::prelude::*;
@@ -213,19 +217,19 @@ mod tests {
             }
         }
 
-        fn buckets(&self, predicate: u8) -> Buckets<'_> {
+        fn buckets<'a>(&'a self, predicate: u8, texts: Option<&'a [u32]>) -> Buckets<'a> {
             let sites = Sites { offsets: &self.offsets, values: &self.sites };
             let predicate = match predicate {
                 0 => Predicate::Any,
                 1 => Predicate::SameSite(sites),
                 _ => Predicate::DifferentSite(sites),
             };
-            Buckets::new(Keys::columns(3, &self.keys), &self.active, predicate)
+            Buckets::new(Keys::columns(3, &self.keys), &self.active, predicate).between_texts(texts)
         }
     }
 
     /// Components, and the page that stays instead of each, from pairs of several rules.
-    fn answer(order: &[u32], pairs: &[Pair]) -> (Vec<u32>, Vec<u32>) {
+    fn answer(order: &[u32], pairs: &[Pair], texts: Option<&[u32]>) -> (Vec<u32>, Vec<u32>) {
         let mut best = std::collections::BTreeMap::new();
         for pair in pairs {
             let score: &mut f64 = best.entry((pair.a, pair.b)).or_insert(pair.score);
@@ -233,7 +237,9 @@ mod tests {
         }
         let edges: Vec<(u32, u32)> = best.keys().copied().collect();
         let scores: Vec<f64> = best.values().copied().collect();
-        (components(order.len(), edges.iter().copied()), removal::direct(order, &edges, &scores))
+        let twins = removal::twins(texts);
+        let tied = edges.iter().copied().chain(twins);
+        (components(order.len(), tied), removal::direct(order, &edges, &scores, texts, 0))
     }
 
     fn join_rule<V: Screened>(buckets: &Buckets<'_>, verifier: &V, bucket: usize) -> (Joined, Joined) {
@@ -257,13 +263,17 @@ mod tests {
             outside in prop_oneof![Just(0usize), Just(3), Just(1000)],
             pairs in prop_oneof![Just(0u64), Just(1000)],
             least in 0u32..7,
+            texts in proptest::option::of(1u32..45),
         ) {
             let collection = Collection::new(&rows);
             let bits = AgreeingBits { width: 1, values: &collection.sketches, least: 64 - least };
             let columns = EqualColumns { width: 3, values: &collection.keys, least: 1 + least as usize % 3 };
             let made = collection.sets.sets();
             let sets = Jaccard { sets: &made, least: 1.0 - f64::from(least) / 8.0, of_larger: None };
-            let both = [collection.buckets(predicates.0), collection.buckets(predicates.1)];
+            let texts: Option<Vec<u32>> =
+                texts.map(|kinds| (0..rows.len() as u32).map(|page| page % kinds).collect());
+            let texts = texts.as_deref();
+            let both = [collection.buckets(predicates.0, texts), collection.buckets(predicates.1, texts)];
             let mut all = Vec::new();
             let mut joined = Vec::new();
             for (buckets, kind) in both.iter().zip([verifiers.0, verifiers.1]) {
@@ -289,7 +299,7 @@ mod tests {
                 .zip(both.iter().zip(&joined))
                 .map(|(kind, (buckets, joined))| Rule { buckets, verifier: verifier(kind), joined })
                 .collect();
-            let resolved = resolve(&rules, &order, Tuning { tile, packed, outside, pairs });
+            let resolved = resolve(&rules, &order, texts, Tuning { tile, packed, outside, pairs });
             let exhaustive: Vec<Pair> = all.iter().flat_map(|joined| joined.pairs.iter().copied()).collect();
             let mut found = Vec::new();
             for at in 0..2 {
@@ -304,7 +314,7 @@ mod tests {
                 prop_assert!(missing as u64 <= resolved[at].unscored, "{} > {}", missing, resolved[at].unscored);
                 found.extend(of_rule);
             }
-            prop_assert_eq!(answer(&order, &found), answer(&order, &exhaustive));
+            prop_assert_eq!(answer(&order, &found, texts), answer(&order, &exhaustive, texts));
         }
     }
 }

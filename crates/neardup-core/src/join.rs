@@ -133,12 +133,18 @@ pub struct Buckets<'a> {
     keys: Keys<'a>,
     active: &'a [bool],
     predicate: Predicate<'a>,
+    texts: Option<&'a [u32]>,
 }
 
 impl<'a> Buckets<'a> {
     /// Pages whose `active` flag is false take no part.
     pub fn new(keys: Keys<'a>, active: &'a [bool], predicate: Predicate<'a>) -> Self {
-        Buckets { keys, active, predicate }
+        Buckets { keys, active, predicate, texts: None }
+    }
+
+    /// The same, but for pairs of pages with one text: these are known to be identical, and no rule is asked of them.
+    pub fn between_texts(self, texts: Option<&'a [u32]>) -> Self {
+        Buckets { texts, ..self }
     }
 
     /// Verifies every candidate pair.
@@ -259,6 +265,9 @@ impl<'a> Buckets<'a> {
     /// The bucket that handles a pair, by column and key, if one does and the predicate holds.
     #[inline(always)]
     pub(crate) fn home(&self, a: u32, b: u32) -> Option<(usize, u64)> {
+        if self.texts.is_some_and(|texts| texts[a as usize] == texts[b as usize]) {
+            return None;
+        }
         let (column, shared) = self.keys.first_shared(a, b)?;
         let key = match self.predicate {
             Predicate::Any => shared,

@@ -209,7 +209,7 @@ mod tests {
             let (joined, mut expected) = collection.verified(kind, |verifier, joins| {
                 let joined = joins.within(&buckets, limits);
                 let rule = Rule { buckets: &buckets, verifier, joined: &joined };
-                let resolved = resolve(&[rule], &order, TUNING);
+                let resolved = resolve(&[rule], &order, None, TUNING);
                 (joined, resolved[0].pairs.clone())
             });
             // Every two salts, and every salt with itself.
@@ -247,7 +247,7 @@ mod tests {
                 let pairs = piece.verified(kind, |verifier, joins| {
                     let joined = joins.beside(&of_piece, &hot);
                     let rule = Rule { buckets: &of_piece, verifier, joined: &joined };
-                    resolve(&[rule], &order, TUNING)[0].pairs.clone()
+                    resolve(&[rule], &order, None, TUNING)[0].pairs.clone()
                 });
                 let named = |pair: &Pair| Pair { a: pages[pair.a as usize], b: pages[pair.b as usize], ..*pair };
                 resolved.extend(pairs.iter().map(named));

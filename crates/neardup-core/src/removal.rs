@@ -1,13 +1,63 @@
 //! Which pages go: direct removal.
 //!
 //! Pages are taken in the order of the keep policy; one is removed only if it was accepted against a page that
-//! stays, so a chain a ~ b ~ c never removes c for a. The page kept instead is the most similar one that stays,
-//! of equals the one that comes first in the keep order. Cost: O(pages + pairs).
+//! stays, or has the text of one, so a chain a ~ b ~ c never removes c for a. The page kept instead is the one of the
+//! same text, else the most similar one that stays, of equals the one that comes first in the keep order.
+//! Cost: O(pages + pairs).
 
 use crate::grouped::Grouped;
 
-/// For each page the page kept instead of it, or the page itself if it stays. `order` names every page once.
-pub fn direct(order: &[u32], pairs: &[(u32, u32)], scores: &[f64]) -> Vec<u32> {
+/// Pages of one text, of which one stays at most, where texts are told apart from pages; and which stay so far.
+pub(crate) struct Twins<'a> {
+    texts: Option<&'a [u32]>,
+    kept: Vec<u32>,
+}
+
+impl<'a> Twins<'a> {
+    const NONE: u32 = u32::MAX;
+
+    /// Texts have numbers below that of pages.
+    pub(crate) fn new(texts: Option<&'a [u32]>, pages: usize) -> Self {
+        Twins { texts, kept: texts.map_or(Vec::new(), |_| vec![Self::NONE; pages]) }
+    }
+
+    /// The page of the same text that stays.
+    pub(crate) fn kept(&self, page: u32) -> Option<u32> {
+        let kept = self.kept[self.texts?[page as usize] as usize];
+        (kept != Self::NONE).then_some(kept)
+    }
+
+    /// The page stays; the first of a text stands for it.
+    pub(crate) fn keep(&mut self, page: u32) {
+        if let Some(texts) = self.texts {
+            let kept = &mut self.kept[texts[page as usize] as usize];
+            *kept = if *kept == Self::NONE { page } else { *kept };
+        }
+    }
+}
+
+/// Each page that has the text of one before it, with the first of that text.
+pub(crate) fn twins(texts: Option<&[u32]>) -> Vec<(u32, u32)> {
+    let Some(texts) = texts else { return Vec::new() };
+    let mut first = Twins::new(Some(texts), texts.len());
+    let mut found = Vec::new();
+    for page in 0..texts.len() as u32 {
+        found.extend(first.kept(page).map(|first| (page, first)));
+        first.keep(page);
+    }
+    found
+}
+
+/// For each page the page kept instead of it, or the page itself if it stays. `order` names every page once; the first
+/// `settled` of it stay whatever they are like. `texts`, where pages are less than texts, are numbers below that of
+/// pages.
+pub fn direct(
+    order: &[u32],
+    pairs: &[(u32, u32)],
+    scores: &[f64],
+    texts: Option<&[u32]>,
+    settled: usize,
+) -> Vec<u32> {
     let pages = order.len();
     let mut place = vec![0u32; pages];
     for (at, &page) in order.iter().enumerate() {
@@ -23,7 +73,8 @@ pub fn direct(order: &[u32], pairs: &[(u32, u32)], scores: &[f64]) -> Vec<u32> {
         }
     });
     let mut instead: Vec<u32> = (0..pages as u32).collect();
-    for &page in order {
+    let mut twins = Twins::new(texts, pages);
+    for (at, &page) in order.iter().enumerate() {
         let with_earlier = by_later.of(page).iter().map(|&number| {
             let earlier = earlier_and_later(&pairs[number as usize]).0;
             (scores[number as usize], earlier)
@@ -31,8 +82,9 @@ pub fn direct(order: &[u32], pairs: &[(u32, u32)], scores: &[f64]) -> Vec<u32> {
         let stays = with_earlier.filter(|&(_, earlier)| instead[earlier as usize] == earlier);
         let first = |page: u32| place[page as usize];
         let best = stays.min_by(|x, y| y.0.total_cmp(&x.0).then(first(x.1).cmp(&first(y.1))));
-        if let Some((_, earlier)) = best {
-            instead[page as usize] = earlier;
+        match twins.kept(page).or(best.map(|(_, earlier)| earlier)) {
+            Some(other) if at >= settled => instead[page as usize] = other,
+            _ => twins.keep(page),
         }
     }
     instead
@@ -45,14 +97,14 @@ mod tests {
 
     #[test]
     fn a_chain_keeps_both_ends() {
-        assert_eq!(direct(&[0, 1, 2], &[(0, 1), (1, 2)], &[0.9, 0.9]), [0, 0, 2]);
-        assert_eq!(direct(&[1, 0, 2], &[(0, 1), (1, 2)], &[0.9, 0.9]), [1, 1, 1]);
+        assert_eq!(direct(&[0, 1, 2], &[(0, 1), (1, 2)], &[0.9, 0.9], None, 0), [0, 0, 2]);
+        assert_eq!(direct(&[1, 0, 2], &[(0, 1), (1, 2)], &[0.9, 0.9], None, 0), [1, 1, 1]);
     }
 
     #[test]
     fn the_most_similar_kept_page_is_named() {
-        assert_eq!(direct(&[0, 1, 2], &[(0, 2), (1, 2)], &[0.8, 0.9]), [0, 1, 1]);
-        assert_eq!(direct(&[0, 1, 2], &[(0, 2), (1, 2)], &[0.9, 0.9]), [0, 1, 0]);
+        assert_eq!(direct(&[0, 1, 2], &[(0, 2), (1, 2)], &[0.8, 0.9], None, 0), [0, 1, 1]);
+        assert_eq!(direct(&[0, 1, 2], &[(0, 2), (1, 2)], &[0.9, 0.9], None, 0), [0, 1, 0]);
     }
 
     proptest! {
@@ -60,21 +112,32 @@ mod tests {
         fn removed_exactly_when_accepted_against_a_kept_page(
             edges in proptest::collection::vec((0u32..20, 0u32..20), 0..60),
             order in Just((0u32..20).collect::<Vec<_>>()).prop_shuffle(),
+            texts in proptest::option::of(proptest::collection::vec(0u32..20, 20)),
+            settled in 0usize..4,
         ) {
-            let edges: Vec<(u32, u32)> = edges.into_iter().filter(|(a, b)| a != b).collect();
-            let instead = direct(&order, &edges, &vec![1.0; edges.len()]);
-            let joined = |a: u32, b: u32| edges.contains(&(a, b)) || edges.contains(&(b, a));
+            let alike = |a: u32, b: u32| {
+                texts.as_ref().is_some_and(|texts| texts[a as usize] == texts[b as usize])
+            };
+            let edges: Vec<(u32, u32)> = edges.into_iter().filter(|&(a, b)| a != b && !alike(a, b)).collect();
+            let instead = direct(&order, &edges, &vec![1.0; edges.len()], texts.as_deref(), settled);
+            let joined = |a: u32, b: u32| edges.contains(&(a, b)) || edges.contains(&(b, a)) || alike(a, b);
             let place = |page: u32| order.iter().position(|&other| other == page).unwrap();
             for page in 0..20u32 {
                 let kept = instead[page as usize];
                 prop_assert_eq!(instead[kept as usize], kept);
-                if kept == page {
+                if place(page) < settled {
+                    prop_assert_eq!(kept, page);
+                } else if kept == page {
                     for other in 0..20u32 {
                         let earlier_kept = instead[other as usize] == other && place(other) < place(page);
                         prop_assert!(!(earlier_kept && joined(page, other)));
                     }
                 } else {
                     prop_assert!(joined(page, kept) && place(kept) < place(page));
+                    let twin = |other: u32| {
+                        alike(page, other) && instead[other as usize] == other && place(other) < place(page)
+                    };
+                    prop_assert_eq!(alike(page, kept), (0..20).any(twin));
                 }
             }
         }

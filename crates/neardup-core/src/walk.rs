@@ -9,6 +9,7 @@ use crate::components::Components;
 use crate::grouped::Grouped;
 use crate::hot::{Resolved, Rule, Tuning, pair};
 use crate::hot_keys::{BATCH, Bucket, HotKeys, Standing};
+use crate::removal::Twins;
 use crate::screen::BLOCK;
 use crate::stays::{Stay, Stays, settle};
 
@@ -56,6 +57,7 @@ pub(crate) struct Walk<'a> {
     tuning: Tuning,
     /// For each page the earlier ones (in keep order) of its exhaustively found pairs, where these matter.
     known: Grouped,
+    twins: Twins<'a>,
     stay: Stays,
     /// For each rule those that stay, whatever hot bucket of it they are in.
     stay_anywhere: Vec<Stay>,
@@ -81,6 +83,7 @@ impl<'a> Walk<'a> {
         rules: &'a [Rule<'a>],
         keys: &'a HotKeys<'a>,
         order: &'a [u32],
+        texts: Option<&'a [u32]>,
         components: &mut Components,
         tuning: Tuning,
     ) -> Self {
@@ -102,7 +105,8 @@ impl<'a> Walk<'a> {
             }
         });
         let stay_anywhere = rules.iter().map(|_| Stay::default()).collect();
-        Walk { rules, keys, order, tuning, known, stay: Stays::new(keys.count()), stay_anywhere }
+        let twins = Twins::new(texts, order.len());
+        Walk { rules, keys, order, tuning, known, twins, stay: Stays::new(keys.count()), stay_anywhere }
     }
 
     /// For each page a page that stays it was accepted against, or the page itself if it stays.
@@ -145,9 +149,10 @@ impl<'a> Walk<'a> {
             self.against_fresh(page, tile.standing(at), &mut accepted, resolved);
             let known = self.known.of(page).iter().find(|&&other| instead[other as usize] == other);
             let best = self.record(&mut accepted, components, resolved);
-            if let Some(other) = best.or(known.copied()) {
+            if let Some(other) = best.or(known.copied()).or(self.twins.kept(page)) {
                 instead[page as usize] = other;
             } else {
+                self.twins.keep(page);
                 for (rule, buckets) in self.by_rule(tile.standing(at)) {
                     buckets.iter().for_each(|&at| self.stay.entry(at).fresh.push(page));
                     self.stay_anywhere[rule].fresh.push(page);

@@ -1,7 +1,7 @@
 //! Checked rules to accepted pairs: the join of all of them together, and then their hot buckets.
 
 use neardup_core::hot::{self, Resolved, Tuning};
-use neardup_core::join::{Buckets, Joined, Limits, Pair, Sites, Standing};
+use neardup_core::join::{Buckets, Joined, Limits, Pair, Standing};
 use neardup_core::lanes::AgreeingLanes;
 use neardup_core::links;
 use neardup_core::screen::Screened;
@@ -13,7 +13,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::arrays::detached;
 use crate::pairs::contiguous;
-use crate::rules::{Evidence, Given, RuleArrays, SetLists, Spec, one_row_a_page};
+use crate::rules::{Evidence, Given, RuleArrays, SetLists, Spec, UnitArrays, one_row_a_page};
 
 /// What pairs of one rule are verified with.
 enum Verifier<'a> {
@@ -124,9 +124,16 @@ impl Work<'_> {
     }
 }
 
-fn apply(specs: &[Spec<'_>], active: &[bool], work: Work<'_>) -> Vec<(Joined, Resolved)> {
-    let buckets: Vec<Buckets> =
-        specs.iter().map(|spec| Buckets::new(spec.keys, active, spec.predicate)).collect();
+fn apply(
+    specs: &[Spec<'_>],
+    active: &[bool],
+    texts: Option<&[u32]>,
+    work: Work<'_>,
+) -> Vec<(Joined, Resolved)> {
+    let buckets: Vec<Buckets> = specs
+        .iter()
+        .map(|spec| Buckets::new(spec.keys, active, spec.predicate).between_texts(texts))
+        .collect();
     let verifiers: Vec<Verifier> = specs.iter().map(|spec| Verifier::new(&spec.evidence)).collect();
     let both = verifiers.iter().zip(&buckets);
     let joined: Vec<Joined> = match work {
@@ -150,7 +157,7 @@ fn apply(specs: &[Spec<'_>], active: &[bool], work: Work<'_>) -> Vec<(Joined, Re
     match work {
         Work::Match { order, recorded, .. } | Work::Hot { order, recorded, .. } => {
             let tuning = Tuning { tile: TILE, packed: PACKED, outside: OUTSIDE, pairs: recorded };
-            resolved = hot::resolve(&rules, order, tuning);
+            resolved = hot::resolve(&rules, order, texts, tuning);
         }
         Work::Links { salt, hot } => {
             if let Some(resolved) = resolved.first_mut() {
@@ -178,24 +185,14 @@ pub fn checked_and_applied(
     rules: &[RuleArrays<'_>],
     active: &PyReadonlyArray1<'_, bool>,
     work: Work<'_>,
-    site_offsets: Option<PyReadonlyArray1<'_, u64>>,
-    sites: Option<PyReadonlyArray1<'_, u32>>,
+    units: Option<UnitArrays<'_>>,
     rows: Option<PyReadonlyArray1<'_, u32>>,
     threads: usize,
 ) -> PyResult<Vec<(Joined, Resolved)>> {
     let active = contiguous(active)?;
     let pages = active.len();
-    let sites = match (&site_offsets, &sites) {
-        (Some(offsets), Some(values)) => {
-            let (offsets, values) = (contiguous(offsets)?, contiguous(values)?);
-            one_row_a_page(offsets.len().wrapping_sub(1), pages, "site_offsets")?;
-            if offsets.windows(2).any(|pair| pair[0] > pair[1]) || offsets[pages] as usize > values.len() {
-                return Err(PyValueError::new_err("site_offsets do not fit sites"));
-            }
-            Some(Sites { offsets, values })
-        }
-        _ => None,
-    };
+    let units = units.as_ref().map(|units| units.checked(pages)).transpose()?;
+    let (sites, texts) = units.map_or((None, None), |(sites, texts)| (Some(sites), texts));
     let rows = rows.as_ref().map(contiguous).transpose()?;
     let pool = thread_pool(threads)?;
     let mut sets: Vec<Option<SetLists>> = rules
@@ -218,7 +215,7 @@ pub fn checked_and_applied(
     for (rule, standing) in work.standing() {
         check_standing(&specs[rule], pages, standing)?;
     }
-    let applied = detached(py, || pool.install(|| apply(&specs, active, work)));
+    let applied = detached(py, || pool.install(|| apply(&specs, active, texts, work)));
     match sets.iter().flatten().find_map(|sets| sets.failed.get()) {
         Some(reason) => Err(PyOSError::new_err(format!("sets cannot be read back: {reason}"))),
         None => Ok(applied),

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::apply::{FEW, PART, Work, checked_and_applied};
 use crate::pairs::{contiguous, permutation};
-use crate::rules::{RuleArrays, one_row_a_page};
+use crate::rules::{RuleArrays, UnitArrays, one_row_a_page};
 
 /// A pair as a row of a NumPy array with the fields a, b and score: pairs are handed over without a copy.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ type JoinResult<'py> = (Field<'py>, Field<'py>, Field<'py>, u64, u64);
 
 /// (a, b, score, candidates, largest bucket) of the accepted pairs, sorted: every pair of every bucket.
 #[pyfunction]
-#[pyo3(signature = (keys, active, *, predicate="any", site_offsets=None, sites=None,
+#[pyo3(signature = (keys, active, *, predicate="any", units=None,
                     columns=None, bits=None, least=0.0, threads=0))]
 #[allow(clippy::too_many_arguments)]
 pub fn join<'py>(
@@ -50,8 +50,7 @@ pub fn join<'py>(
     keys: PyReadonlyArray2<'py, u64>,
     active: PyReadonlyArray1<'py, bool>,
     predicate: &str,
-    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
-    sites: Option<PyReadonlyArray1<'py, u32>>,
+    units: Option<UnitArrays<'py>>,
     columns: Option<PyReadonlyArray2<'py, u64>>,
     bits: Option<PyReadonlyArray2<'py, u64>>,
     least: f64,
@@ -73,7 +72,7 @@ pub fn join<'py>(
     };
     let order: Vec<u32> = (0..active.len()? as u32).collect();
     let work = Work::Match { order: &order, limits: Limits::NONE, recorded: u64::MAX };
-    let mut applied = checked_and_applied(py, &[rule], &active, work, site_offsets, sites, None, threads)?;
+    let mut applied = checked_and_applied(py, &[rule], &active, work, units, None, threads)?;
     let (joined, _) = applied.remove(0);
     let (a, b, score) = self::columns(py, joined.pairs)?;
     Ok((a, b, score, joined.candidates, joined.largest_bucket))
@@ -83,7 +82,7 @@ type RuleResult<'py> = (Field<'py>, Field<'py>, Field<'py>, u64, u64, u64, u64, 
 
 /// For each rule (a, b, score, candidates, accepted, largest bucket, hot buckets, unscored).
 #[pyfunction]
-#[pyo3(signature = (rules, active, order, *, hot, most_accepted, most_possible, site_offsets=None, sites=None,
+#[pyo3(signature = (rules, active, order, *, hot, most_accepted, most_possible, units=None,
                     rows=None, threads=0))]
 #[allow(clippy::too_many_arguments)]
 pub fn match_rules<'py>(
@@ -94,8 +93,7 @@ pub fn match_rules<'py>(
     hot: usize,
     most_accepted: u64,
     most_possible: u64,
-    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
-    sites: Option<PyReadonlyArray1<'py, u32>>,
+    units: Option<UnitArrays<'py>>,
     rows: Option<PyReadonlyArray1<'py, u32>>,
     threads: usize,
 ) -> PyResult<Vec<RuleResult<'py>>> {
@@ -104,7 +102,7 @@ pub fn match_rules<'py>(
     let limits =
         Limits { bucket: hot, few: FEW, accepted: most_accepted, possible: most_possible, part: PART };
     let work = Work::Match { order, limits, recorded: most_accepted };
-    let applied = checked_and_applied(py, &rules, &active, work, site_offsets, sites, rows, threads)?;
+    let applied = checked_and_applied(py, &rules, &active, work, units, rows, threads)?;
     let told = applied.into_iter().map(|(joined, resolved)| {
         let candidates = joined.candidates + resolved.compared;
         let accepted = joined.pairs.len() as u64 + resolved.accepted;
@@ -149,7 +147,7 @@ fn hot_of(entries: &Entries<'_>, rules: usize) -> PyResult<Vec<Vec<Standing>>> {
 /// The same for hot buckets alone, put together elsewhere, as they are resolved among all: for each rule
 /// (a, b, score, compared, accepted, unscored). Pairs of other buckets are known already.
 #[pyfunction]
-#[pyo3(signature = (rules, active, order, hot, *, recorded, site_offsets=None, sites=None, rows=None, threads=0))]
+#[pyo3(signature = (rules, active, order, hot, *, recorded, units=None, rows=None, threads=0))]
 #[allow(clippy::too_many_arguments, clippy::type_complexity)]
 pub fn resolve_hot<'py>(
     py: Python<'py>,
@@ -158,8 +156,7 @@ pub fn resolve_hot<'py>(
     order: PyReadonlyArray1<'py, u32>,
     hot: Entries<'py>,
     recorded: u64,
-    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
-    sites: Option<PyReadonlyArray1<'py, u32>>,
+    units: Option<UnitArrays<'py>>,
     rows: Option<PyReadonlyArray1<'py, u32>>,
     threads: usize,
 ) -> PyResult<Vec<(Field<'py>, Field<'py>, Field<'py>, u64, u64, u64)>> {
@@ -167,7 +164,7 @@ pub fn resolve_hot<'py>(
     one_row_a_page(order.len(), active.len()?, "order")?;
     let hot = hot_of(&hot, rules.len())?;
     let work = Work::Hot { order, hot: &hot, recorded };
-    let applied = checked_and_applied(py, &rules, &active, work, site_offsets, sites, rows, threads)?;
+    let applied = checked_and_applied(py, &rules, &active, work, units, rows, threads)?;
     let told = applied.into_iter().map(|(_, resolved)| {
         let Resolved { pairs, compared, accepted, unscored } = resolved;
         let (a, b, score) = columns(py, pairs)?;
@@ -179,15 +176,14 @@ pub fn resolve_hot<'py>(
 /// (a, b) of links that tie the pages of hot buckets as their accepted pairs do: pages of different salts, or all where
 /// there is one salt only.
 #[pyfunction]
-#[pyo3(signature = (rules, hot, salt, *, site_offsets=None, sites=None, rows=None, threads=1))]
+#[pyo3(signature = (rules, hot, salt, *, units=None, rows=None, threads=1))]
 #[allow(clippy::too_many_arguments)]
 pub fn hot_links<'py>(
     py: Python<'py>,
     rules: Vec<RuleArrays<'py>>,
     hot: Entries<'py>,
     salt: PyReadonlyArray1<'py, u32>,
-    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
-    sites: Option<PyReadonlyArray1<'py, u32>>,
+    units: Option<UnitArrays<'py>>,
     rows: Option<PyReadonlyArray1<'py, u32>>,
     threads: usize,
 ) -> PyResult<(Field<'py>, Field<'py>)> {
@@ -195,7 +191,7 @@ pub fn hot_links<'py>(
     let hot = hot_of(&hot, rules.len())?;
     let active = vec![true; salt.len()].into_pyarray(py).readonly();
     let work = Work::Links { salt, hot: &hot };
-    let mut applied = checked_and_applied(py, &rules, &active, work, site_offsets, sites, rows, threads)?;
+    let mut applied = checked_and_applied(py, &rules, &active, work, units, rows, threads)?;
     let found = if applied.is_empty() { Vec::new() } else { applied.remove(0).1.pairs };
     let (a, b, _) = columns(py, found)?;
     Ok((a, b))
@@ -204,7 +200,7 @@ pub fn hot_links<'py>(
 /// (a, b, score, candidates) of the accepted pairs of buckets that were put together elsewhere: whole and one after
 /// another, each page a row of its own.
 #[pyfunction]
-#[pyo3(signature = (rule, columns, keys, key_sites, *, site_offsets=None, sites=None, threads=1))]
+#[pyo3(signature = (rule, columns, keys, key_sites, *, units=None, threads=1))]
 #[allow(clippy::too_many_arguments)]
 pub fn match_buckets<'py>(
     py: Python<'py>,
@@ -212,8 +208,7 @@ pub fn match_buckets<'py>(
     columns: PyReadonlyArray1<'py, u32>,
     keys: PyReadonlyArray1<'py, u64>,
     key_sites: PyReadonlyArray1<'py, u32>,
-    site_offsets: Option<PyReadonlyArray1<'py, u64>>,
-    sites: Option<PyReadonlyArray1<'py, u32>>,
+    units: Option<UnitArrays<'py>>,
     threads: usize,
 ) -> PyResult<(Field<'py>, Field<'py>, Field<'py>, u64)> {
     let (columns, keys, key_sites) = (contiguous(&columns)?, contiguous(&keys)?, contiguous(&key_sites)?);
@@ -227,7 +222,7 @@ pub fn match_buckets<'py>(
         .collect();
     let active = vec![true; columns.len()].into_pyarray(py).readonly();
     let work = Work::Given(&standing);
-    let mut applied = checked_and_applied(py, &[rule], &active, work, site_offsets, sites, None, threads)?;
+    let mut applied = checked_and_applied(py, &[rule], &active, work, units, None, threads)?;
     let (joined, _) = applied.remove(0);
     let (a, b, score) = self::columns(py, joined.pairs)?;
     Ok((a, b, score, joined.candidates))

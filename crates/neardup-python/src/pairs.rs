@@ -12,6 +12,7 @@ use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
 use crate::arrays::{TokenLists, detached, flat};
+use crate::rules::checked_texts;
 
 pub type Column<'py, T> = Bound<'py, PyArray1<T>>;
 
@@ -199,22 +200,28 @@ pub fn diameters<'py>(
     Ok(detached(py, || diameter::diameters(clusters, cluster, &edges, exact)).into_pyarray(py))
 }
 
-/// For each page the page kept instead of it, itself if it stays.
+/// For each page the page kept instead of it, itself if it stays: of pages of one text, where `texts` tell, one does at
+/// most, and the first `settled` of the order do whatever they are like.
 #[pyfunction]
+#[pyo3(signature = (order, a, b, score, *, texts=None, settled=0))]
 pub fn direct_removal<'py>(
     py: Python<'py>,
     order: PyReadonlyArray1<'py, u32>,
     a: PyReadonlyArray1<'py, u32>,
     b: PyReadonlyArray1<'py, u32>,
     score: PyReadonlyArray1<'py, f64>,
+    texts: Option<PyReadonlyArray1<'py, u32>>,
+    settled: usize,
 ) -> PyResult<Column<'py, u32>> {
     let order = permutation(&order)?;
+    let texts = texts.as_ref().map(contiguous).transpose()?;
+    checked_texts(texts, order.len())?;
     let edges = edges(order.len(), contiguous(&a)?, contiguous(&b)?)?;
     let scores = contiguous(&score)?;
     if scores.len() != edges.len() {
         return Err(PyValueError::new_err("one score a pair"));
     }
-    Ok(detached(py, || removal::direct(order, &edges, scores)).into_pyarray(py))
+    Ok(detached(py, || removal::direct(order, &edges, scores, texts, settled)).into_pyarray(py))
 }
 
 /// For each page the first page with the same identity; pages that are `alone` have none.

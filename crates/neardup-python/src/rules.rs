@@ -43,6 +43,39 @@ pub struct RuleArrays<'py> {
     pub least: f64,
 }
 
+/// What pages stand for, as Python says it: an object with these attributes.
+#[derive(FromPyObject)]
+pub struct UnitArrays<'py> {
+    /// The sites of each page, one list behind another.
+    offsets: PyReadonlyArray1<'py, u64>,
+    values: PyReadonlyArray1<'py, u32>,
+    /// Numbers below that of pages, the same for pages of one text; without them each page has a text of its own.
+    texts: Option<PyReadonlyArray1<'py, u32>>,
+}
+
+impl UnitArrays<'_> {
+    pub fn checked(&self, pages: usize) -> PyResult<(Sites<'_>, Option<&[u32]>)> {
+        let (offsets, values) = (contiguous(&self.offsets)?, contiguous(&self.values)?);
+        one_row_a_page(offsets.len().wrapping_sub(1), pages, "sites")?;
+        if offsets.windows(2).any(|pair| pair[0] > pair[1]) || offsets[pages] as usize > values.len() {
+            return Err(PyValueError::new_err("offsets of sites do not fit their values"));
+        }
+        let texts = self.texts.as_ref().map(contiguous).transpose()?;
+        checked_texts(texts, pages)?;
+        Ok((Sites { offsets, values }, texts))
+    }
+}
+
+/// Numbers of texts are below that of pages.
+pub fn checked_texts(texts: Option<&[u32]>, pages: usize) -> PyResult<()> {
+    let Some(texts) = texts else { return Ok(()) };
+    one_row_a_page(texts.len(), pages, "texts")?;
+    if texts.iter().any(|&text| text as usize >= pages) {
+        return Err(PyValueError::new_err("a text has no number below that of pages"));
+    }
+    Ok(())
+}
+
 /// Ordered sets and their parities, in batches over all rows; a page has those of its row.
 #[derive(FromPyObject)]
 pub struct SetArrays<'py> {

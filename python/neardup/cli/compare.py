@@ -96,6 +96,8 @@ def _print(found: Comparison, a: str, b: str) -> None:
     line("same site", "yes" if found.same_site else "no")
     line("B-similarity", "–" if found.b_similarity is None else f"{found.b_similarity} of 6 supershingles")
     line("C-similarity", "–" if found.c_similarity is None else f"{found.c_similarity} of 384 bits")
+    if found.not_compared is not None:
+        line("not compared", found.not_compared)
     for k, value in found.jaccard.items():
         line(f"Jaccard, {k}-token shingles" if k > 1 else "Jaccard, tokens", f"{value:.4f}")
     if found.containment is not None:
@@ -103,5 +105,6 @@ def _print(found: Comparison, a: str, b: str) -> None:
     line("term difference", "–" if found.term_difference is None else f"{found.term_difference:,}")
     click.echo()
     for detector, accepted in found.decisions.items():
-        word = click.style("duplicates", fg="green") if accepted else "different"
+        other = "different" if found.not_compared is None else "not compared"
+        word = click.style("duplicates", fg="green") if accepted else other
         line(detector, word)

@@ -93,6 +93,8 @@ def _print_scores(console: Console, told: Explanation) -> None:
     table = grid("\nHow alike they are", ("measure", "left"), ("value", "left"))
     table.add_row("B-similarity", "–" if found.b_similarity is None else f"{found.b_similarity} of 6 supershingles")
     table.add_row("C-similarity", "–" if found.c_similarity is None else f"{found.c_similarity} of 384 bits")
+    if found.not_compared is not None:
+        table.add_row("not compared", found.not_compared)
     shingles = ", ".join(f"{value:.3f} ({k})" for k, value in found.jaccard.items())
     table.add_row("Jaccard, by shingle length", shingles)
     if found.containment is not None:
@@ -106,7 +108,7 @@ def _print_verdicts(console: Console, told: Explanation) -> None:
         "\nWhat detectors say", ("detector", "left"), ("says", "left"), ("keys", "right"), ("measured", "left")
     )
     for verdict in told.verdicts:
-        word = Text("duplicates", style="green") if verdict.accepted else Text("different", style="red")
+        word = Text(verdict.word, style="green" if verdict.accepted else "red" if verdict.compared else "dim")
         if verdict.note:
             table.add_row(Text(verdict.detector), word, "", Text(verdict.note, style="dim"))
         for number, rule in enumerate(verdict.rules):

@@ -53,6 +53,11 @@ class Detector:
         """Whether what is counted are blocks of the pages of a site, not chunks of tokens."""
         return any(isinstance(kind, Statistical) and isinstance(kind, OfContent) for kind in self.fingerprints())
 
+    @property
+    def looks_at_sites(self) -> bool:
+        """Whether a rule or a statistic does: then a copy of a page on another site is another page to be compared."""
+        return self.counts_blocks() or any(rule.predicate != "any" for rule in self.rules())
+
     def acceptance(self, similarity: float) -> float | None:
         """P(a pair is accepted), given its similarity as ``measure`` has it; None where no closed form is known."""
         return None

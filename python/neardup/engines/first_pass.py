@@ -2,8 +2,8 @@
 them.
 
 Pages were read and their tokens are at hand (in memory, or in the scratch folder), so a pass costs no reading. Counted
-are the first members of identity sets, of enough tokens to be compared: pages with the same tokens are one page for all
-that follows. Statistics that were frozen earlier take the place of the pass.
+are the first members of units (identity sets; where the detector looks at sites, one a site) of enough tokens to be
+compared: they are one page for all that follows. Statistics that were frozen earlier take the place of the pass.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines.collect import Collection
 from neardup.engines.fingerprinting import after_all
+from neardup.engines.matching import units_of
 from neardup.engines.settings import Settings
 from neardup.errors import UsageError
 from neardup.fingerprints import (
@@ -60,7 +61,7 @@ def prepare(
 
 def count(collection: Collection, detector: Detector, settings: Settings) -> CollectionStatistics:
     """The pass itself: every round over all pages, with all threads; over chunks of tokens, or over blocks."""
-    counted = _counted(collection, settings.reading.min_tokens)
+    counted = _counted(collection, detector, settings.reading.min_tokens)
     blocks = detector.counts_blocks()
     if blocks:
         counted, things = _different_pages(collection, counted, settings.batches_at_once)
@@ -163,9 +164,9 @@ def check(statistics: CollectionStatistics, detector: Detector, reading: Reading
         )
 
 
-def _counted(collection: Collection, min_tokens: int) -> npt.NDArray[np.bool_]:
+def _counted(collection: Collection, detector: Detector, min_tokens: int) -> npt.NDArray[np.bool_]:
     tokens = collection.column("tokens").to_numpy()
     identity = _native.identity_sets(*collection.identity, tokens == 0)
-    first = identity == np.arange(len(identity), dtype=np.uint32)
+    first = units_of(collection, identity, detector) == np.arange(len(identity), dtype=np.uint32)
     counted: npt.NDArray[np.bool_] = first & (tokens >= min_tokens)
     return counted

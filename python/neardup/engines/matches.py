@@ -40,12 +40,15 @@ class RuleCounts:
 
 @record(frozen=True, slots=True)
 class Matches:
-    """Identity sets and the accepted pairs between their first members, sorted by (a, b); a < b are rows."""
+    """Identity sets, units, and the accepted pairs between the units' first members, sorted by (a, b); a < b are
+    rows."""
 
     #: All rows, the most preferred first.
     order: Rows
     #: For each page the first page with the same tokens.
     identity: Rows
+    #: For each page the first page that counts as the same one to the detector; see ``neardup.graph.units``.
+    unit: Rows
     a: Rows
     b: Rows
     score: npt.NDArray[np.float64]
@@ -71,8 +74,9 @@ class Matches:
         >>> none = {name: None for name in ("b_similarity", "c_similarity", "jaccard")}
         >>> rows, one = np.array([0, 1], np.uint32), np.array([1], np.uint32)
         >>> found = Matches(
-        ...     order=rows, identity=rows, a=one - 1, b=one, score=np.array([0.9]), same_site=np.array([True]),
-        ...     rule=np.array([0], np.int8), rules=[RuleCounts("exact", 1, 1, 2, 0, 0, None)], **none)
+        ...     order=rows, identity=rows, unit=rows, a=one - 1, b=one, score=np.array([0.9]),
+        ...     same_site=np.array([True]), rule=np.array([0], np.int8),
+        ...     rules=[RuleCounts("exact", 1, 1, 2, 0, 0, None)], **none)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     found.save(f"{folder}/matches", {"hot": 20_000})
         ...     again = Matches.load(f"{folder}/matches", {"hot": 20_000})

@@ -1,4 +1,4 @@
-"""The second stage: fingerprints → identity sets → accepted pairs of their first members."""
+"""The second stage: fingerprints → identity sets and units → accepted pairs of the units' first members."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from neardup.engines.collect import Sets
 from neardup.engines.matches import Matches, RuleCounts
 from neardup.engines.settings import ALWAYS_HELD, POSSIBLE_A_PAGE, Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
-from neardup.graph import keep_order, set_numbers, set_order
+from neardup.graph import keep_order, set_numbers, set_order, site_units
 from neardup.record import record
 
 Rows = npt.NDArray[np.uint32]
@@ -45,10 +45,12 @@ _BYTES_A_PAIR: Final = 256
 
 @record(frozen=True, slots=True)
 class SetSites:
-    """The sites of each identity set, all its members' together."""
+    """The sites of each unit, all its members' together; a unit that is not an identity set is on one."""
 
     offsets: npt.NDArray[np.uint64]
     values: npt.NDArray[np.uint32]
+    #: The same number for units with the same tokens, where a unit is not an identity set: these are no pairs.
+    texts: npt.NDArray[np.uint32] | None = None
 
 
 class Matched(Protocol):
@@ -72,12 +74,14 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
     keep order; pairs among themselves are not asked for."""
     tokens = collection.column("tokens").to_numpy()
     identity = _native.identity_sets(*collection.identity, tokens == 0)
-    first, member_of = set_numbers(identity)
+    unit = units_of(collection, identity, detector)
+    first, member_of = set_numbers(unit)
     rules = detector.rules()
     with ThreadPoolExecutor(1, thread_name_prefix="neardup-rows") as beside:
-        # One row an identity set, put together once however many rules ask for it.
+        # One row a unit, put together once however many rules ask for it.
         rows = {kind: beside.submit(collection.fingerprint, kind, first) for kind in fixed_width(rules)}
-        sites = _sites(collection.column("site"), member_of, first)
+        texts = member_of[identity[first]] if detector.looks_at_sites else None
+        sites = _sites(collection.column("site"), member_of, first, texts)
         active = tokens[first] >= settings.reading.min_tokens
         order = keep_order(
             settings.keep,
@@ -92,12 +96,11 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
     found = _native.match_rules(
         [_arrays(rule, collection, fingerprints) for rule in rules],
         active,
-        set_order(order, identity),
+        set_order(order, unit),
         hot=settings.hot_beyond(len(identity)),
         most_accepted=most_accepted(len(identity), settings),
         most_possible=most_possible(len(identity)),
-        site_offsets=sites.offsets,
-        sites=sites.values,
+        units=sites,
         rows=first,
         threads=settings.workers,
     )
@@ -114,6 +117,7 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
     return Matches(
         order=order,
         identity=identity,
+        unit=unit,
         a=first[a],
         b=first[b],
         score=score,
@@ -127,6 +131,11 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
             for place, (rule, pairs) in enumerate(zip(rules, found, strict=True))
         ],
     )
+
+
+def units_of(collection: Matched, identity: Rows, detector: Detector) -> Rows:
+    """For each page the first page that counts as the same one to a detector."""
+    return site_units(identity, site_numbers(collection.column("site"))) if detector.looks_at_sites else identity
 
 
 def most_accepted(pages: int, settings: Settings) -> int:
@@ -227,9 +236,9 @@ def _keys(keys: Keys, values: FixedWidth) -> FixedWidth:
     return keys.of(values) if isinstance(keys, ColumnGroups) else values
 
 
-def _sites(site: pa.ChunkedArray, member_of: Rows, first: Rows) -> SetSites:
+def _sites(site: pa.ChunkedArray, member_of: Rows, first: Rows, texts: Rows | None) -> SetSites:
     if site.null_count == len(site):
-        return SetSites(np.arange(len(first) + 1, dtype=np.uint64), np.zeros(len(first), np.uint32))
+        return SetSites(np.arange(len(first) + 1, dtype=np.uint64), np.zeros(len(first), np.uint32), texts)
     # 0 is "unknown", so known sites are numbered from 1.
     told = member_of.astype(np.uint64) << np.uint64(32) | (site_numbers(site) + 1).astype(np.uint64)
     # First members come in the order of their sets, so all but the few others need no sorting.
@@ -240,7 +249,7 @@ def _sites(site: pa.ChunkedArray, member_of: Rows, first: Rows) -> SetSites:
     distinct = ordered[np.insert(ordered[1:] != ordered[:-1], 0, True)]
     sizes = np.bincount((distinct >> np.uint64(32)).astype(np.int64), minlength=len(first))
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint64)
-    return SetSites(offsets, (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32))
+    return SetSites(offsets, (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32), texts)
 
 
 def site_numbers(site: pa.ChunkedArray) -> npt.NDArray[np.int64]:
@@ -254,7 +263,7 @@ def site_numbers(site: pa.ChunkedArray) -> npt.NDArray[np.int64]:
 
 
 def same_site_of(sites: SetSites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
-    """Whether two sets share a known site; nearly all have one site, which needs no search."""
+    """Whether two units share a known site; nearly all have one site, which needs no search."""
     if len(sites.values) == len(sites.offsets) - 1:
         only_a, only_b = sites.values[a], sites.values[b]
         one: npt.NDArray[np.bool_] = (only_a == only_b) & (only_a != 0)

@@ -21,7 +21,7 @@ from neardup.engines.earlier import WithEarlier
 from neardup.engines.matches import Matches
 from neardup.engines.matching import site_numbers
 from neardup.engines.settings import Settings
-from neardup.graph import cluster_diameters, clusters_table, remove
+from neardup.graph import between_sets, cluster_diameters, clusters_table, ends_of_sets, remove
 from neardup.lazy import later
 from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
@@ -182,7 +182,9 @@ def _assembled(
     count = collection.count + behind
     rows = np.arange(count, dtype=np.uint32)
     # Forest and diameters are needed last, and nothing before them waits for them.
-    forest = beside.submit(_native.spanning_forest, count, matches.a, matches.b, matches.score)
+    # Of identity sets, whose pages hang together without pairs.
+    ends, between = (named(matches.identity, matches.a, matches.b) for named in (ends_of_sets, between_sets))
+    forest = beside.submit(_native.spanning_forest, count, *ends, matches.score)
     ids, repeated = unique_ids(collection.columns(["id", "source", "record"]))
     if earlier is not None:
         ids = pa.concat_arrays([earlier.earlier.column("id"), ids])
@@ -190,9 +192,17 @@ def _assembled(
     cluster = _native.components(
         count, np.concatenate([matches.a, matches.identity]), np.concatenate([matches.b, rows])
     )
-    diameter = beside.submit(cluster_diameters, cluster, (matches.a, matches.b))
+    diameter = beside.submit(cluster_diameters, cluster, between)
     tokens = told_of.column("tokens").to_numpy()
-    removed = remove(matches.order, matches.identity, cluster, (matches.a, matches.b, matches.score), settings.removal)
+    removed = remove(
+        matches.order,
+        matches.identity,
+        cluster,
+        (matches.a, matches.b, matches.score),
+        settings.removal,
+        units=matches.unit,
+        settled=behind,
+    )
     kept = removed.instead == rows
     reason = page_reasons(
         kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens, behind
@@ -231,7 +241,7 @@ def _assembled(
         matches.identity,
         site_numbers(told_of.column("site")),
         kept,
-        (matches.a, matches.b),
+        between,
         diameter.result(),
     )
     if behind:

@@ -32,6 +32,7 @@ from neardup.evaluation.intervals import NOTHING, Share, Stratum, ratio_share, w
 from neardup.evaluation.sampling import Drawn, draw_sample
 from neardup.evaluation.theory import Alike, predicted
 from neardup.fingerprints import ShingleSet
+from neardup.graph import best_between_sets
 
 Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -97,7 +98,7 @@ class RunGraph:
     removed_rows: Rows
     #: First members long enough to be compared.
     compared: Flags
-    #: Accepted pairs of first members with scores, or None where not all are known.
+    #: Accepted pairs of identity sets, by their first members, with scores; None where not all are known.
     pairs: tuple[Rows, Rows, Numbers] | None
 
     @staticmethod
@@ -119,8 +120,8 @@ class RunGraph:
         all_known = report["pairs"]["held"] == "all"
         accepted = None
         if all_known:
-            a, b = (pairs.column(name).to_numpy().astype(np.int64) for name in ("row_a", "row_b"))
-            accepted = a, b, pairs.column("score").to_numpy()
+            ends = (pairs.column(name).to_numpy().astype(np.int64) for name in ("row_a", "row_b"))
+            accepted = best_between_sets(identity, *ends, pairs.column("score").to_numpy())
         return RunGraph(
             pages=pages,
             identity=identity,

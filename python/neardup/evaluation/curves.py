@@ -31,7 +31,7 @@ from neardup.engines.collect import Collection
 from neardup.engines.fingerprinting import Given, at_once, beyond_tokens, fingerprint_columns
 from neardup.engines.first_pass import prepare
 from neardup.engines.local import stages
-from neardup.engines.matching import match
+from neardup.engines.matching import match, units_of
 from neardup.engines.parts import TOKENS, Part, Tally
 from neardup.engines.stopwatch import Stopwatch
 from neardup.engines.store import PartStore
@@ -175,7 +175,7 @@ class _Corpus:
     source: Callable[[], Source]
     settings: Settings
     collection: Collection
-    first_member: npt.NDArray[np.int64]
+    first_member: npt.NDArray[np.uint32]
     pairs: RevisionPairs
     similarity: dict[str, Numbers]
     reading: _Clock
@@ -196,7 +196,7 @@ class _Corpus:
             for name in REFERENCES
         }
         progress.end()
-        first = first_members(collection).astype(np.int64)
+        first = first_members(collection)
         return _Corpus(source, settings, collection, first, pairs, similarity, clock)
 
     def method(self, detector: Detector) -> Method:
@@ -220,7 +220,7 @@ class _Corpus:
         start = time.process_time()
         matches = match(collection, detector, self.settings)
         retrieval = time.process_time() - start
-        accepted = self._accepted(matches.a.astype(np.int64), matches.b.astype(np.int64))
+        accepted = self._accepted(matches.a.astype(np.int64), matches.b.astype(np.int64), detector)
         size = sum(collection.fingerprint_bytes(kind) for kind in detector.fingerprints()) / self.collection.count
         index = sum(self._entries(rule.keys, collection) for rule in detector.rules()) * _ENTRY_BYTES
         return Method(str(detector), accepted, construction, retrieval, size, index)
@@ -241,17 +241,21 @@ class _Corpus:
             outcome = run(source, detector, self.settings, clock)
         a, b = (outcome.pairs.column(name).to_numpy().astype(np.int64) for name in ("row_a", "row_b"))
         construction = max(0.0, clock.seconds["reading"] - self.reading.seconds["reading"])
-        return Method(str(detector), self._accepted(a, b), construction, clock.seconds["matching"], None, None)
+        return Method(
+            str(detector), self._accepted(a, b, detector), construction, clock.seconds["matching"], None, None
+        )
 
-    def _accepted(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> Flags:
+    def _accepted(self, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64], detector: Detector) -> Flags:
         """Which of the experiment's pairs are among the accepted ones, or have the same tokens."""
-        count = len(self.first_member)
-        ends = self.first_member[self.pairs.first], self.first_member[self.pairs.other]
+        identity = self.first_member
+        count = len(identity)
+        unit = units_of(self.collection, identity, detector).astype(np.int64)
+        ends = unit[self.pairs.first], unit[self.pairs.other]
         low, high = np.minimum(*ends), np.maximum(*ends)
         found = np.sort(a * count + b)
         place = np.minimum(np.searchsorted(found, low * count + high), max(len(found) - 1, 0))
         accepted = found[place] == low * count + high if len(found) else np.zeros(len(low), bool)
-        flags: Flags = accepted | (low == high)
+        flags: Flags = accepted | (identity[self.pairs.first] == identity[self.pairs.other])
         return flags
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -46,14 +47,23 @@ class PairEvaluation:
     #: Which pairs the tables and measures count: those of pages that differ, or all.
     counted: npt.NDArray[np.bool_]
     identical: npt.NDArray[np.bool_]
+    #: Why a pair is not compared, where it is not.
+    not_compared: list[str | None]
     #: As ``run.json`` tells it.
     report: dict[str, Any]
 
     def scores_table(self) -> pa.Table:
-        """One row a pair in the order of the input, one column a detector."""
+        """One row a pair in the order of the input, one column a detector; null where the two are not compared."""
         names = pa.array([LABELS[place] for place in self.judged.label.tolist()])
         columns = {"a": pa.array(self.judged.a), "b": pa.array(self.judged.b), "label": names}
-        return pa.table(columns | {name: pa.array(scores.score) for name, scores in self.scores.items()})
+        return pa.table(
+            columns | {name: pa.array(scores.score, mask=self._missing) for name, scores in self.scores.items()}
+        )
+
+    @property
+    def _missing(self) -> npt.NDArray[np.bool_]:
+        """Pairs that are not compared."""
+        return np.array([why is not None for why in self.not_compared], bool)
 
     def pairs_table(self) -> pa.Table:
         """What else is known of each pair, and whether each detector accepts it (``accepts …``)."""
@@ -63,11 +73,12 @@ class PairEvaluation:
             "reason": pa.array(self.judged.reason, pa.string()),
             "query": pa.array(self.judged.query, pa.string()),
             "same_site": pa.array(self.measured.same_site),
-            "b_similarity": pa.array(self.measured.b_similarity),
-            "c_similarity": pa.array(self.measured.c_similarity),
+            "b_similarity": pa.array(self.measured.b_similarity, mask=self._missing),
+            "c_similarity": pa.array(self.measured.c_similarity, mask=self._missing),
             "jaccard": pa.array(self.jaccard),
             "term_difference": pa.array(self.measured.term_difference),
             "identical": pa.array(self.identical),
+            "not_compared": pa.array(self.not_compared, pa.string()),
         }
         if self.judged.weights is not None:
             columns["weight"] = pa.array(self.judged.weights)
@@ -110,7 +121,7 @@ def evaluate_pairs(
         measured, jaccard = _measured(asked, judged), asked.jaccard()
     with watch.stage("scoring"):
         scores = {name: asked.score(detector) for name, detector in chosen.items()}
-    identical = asked.identical()
+    identical, not_compared = asked.identical(), asked.not_compared()
     counted = np.ones(len(judged), bool) if count_identical else ~identical
     with watch.stage("tables"):
         of_counted = {name: one.select(counted) for name, one in scores.items()}
@@ -120,6 +131,7 @@ def evaluate_pairs(
         "format": _native.FORMAT_VERSION,
         "pages": pages.paths,
         "identical": {"pairs": int(identical.sum()), "counted": count_identical},
+        "not compared": dict(Counter(why for why in not_compared if why)),
         "weighted": judged.weights is not None,
     }
     about |= tables | {
@@ -133,7 +145,7 @@ def evaluate_pairs(
         },
         "stages": stages(watch.stages),
     }
-    return PairEvaluation(judged, measured, scores, jaccard, counted, identical, about)
+    return PairEvaluation(judged, measured, scores, jaccard, counted, identical, not_compared, about)
 
 
 def _tables(measured: Measured, scores: dict[str, Scores], resamples: int, seed: int) -> dict[str, Any]:

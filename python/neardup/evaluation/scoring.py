@@ -3,16 +3,17 @@
 A rule's score of a pair is what its verify step measures (share of supershingles or bits that agree, Jaccard
 similarity) if the rule speaks of the two, else 0, whether or not a run would have met them; where a shared key is
 evidence of its own, as the supershingles of the combined algorithm are, it must be there. A detector's score is the
-best of its rules. Pages with the same tokens score 1; pages too short to be compared score 0 with all others. The
-decision is the one a run would make. Detectors with rules of a kind that is not known here are run over the whole
-collection instead, and score what the run scored, 0 where it accepted nothing. Cost: the fingerprints of the pages that
-are in pairs.
+best of its rules. Pages with the same tokens score 1; pages too short to be compared have no score with any other,
+which counts as 0. The decision is the one a run would make. Detectors with rules of a kind that is not known here are
+run over the whole collection instead, and score what the run scored, 0 where it accepted nothing. Cost: the
+fingerprints of the pages that are in pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -32,6 +33,7 @@ from neardup.detectors.rules import (
 )
 from neardup.engines import Settings, run
 from neardup.engines.collect import Collection
+from neardup.engines.matching import units_of
 from neardup.engines.outcome import unique_ids
 from neardup.errors import InputError
 from neardup.evaluation.oracle import first_members, tokens_of
@@ -101,22 +103,42 @@ class PagePairs:
         return same
 
     def identical(self) -> Flags:
-        """Whether they have the same tokens."""
+        """Whether they have the same tokens, and have some."""
         first = first_members(self.collection)[self.rows]
-        same: Flags = first[self.a] == first[self.b]
+        same: Flags = (first[self.a] == first[self.b]) & (self.lengths[self.a] > 0)
         return same
+
+    @cached_property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """How many tokens the pages in pairs have."""
+        return np.asarray(pc.list_value_length(self.tokens), np.int64)
+
+    @cached_property
+    def compared(self) -> Flags:
+        """Whether the two pages of each pair are compared at all, or identical."""
+        enough = self.lengths >= self.settings.reading.min_tokens
+        flags: Flags = (enough[self.a] & enough[self.b]) | self.identical()
+        return flags
+
+    def not_compared(self) -> list[str | None]:
+        """Why not, for each pair of which they are not."""
+        reading, lengths = self.settings.reading, self.lengths
+        ends = zip(lengths[self.a].tolist(), lengths[self.b].tolist(), self.compared.tolist(), strict=True)
+        return [None if compared else reading.not_compared(a, b) for a, b, compared in ends]
 
     def jaccard(self, k: int = 5, rabin: bool = False) -> Numbers:
         """Their Jaccard similarity over shingles of ``k`` tokens."""
         return _native.jaccard(ShingleSet(k, rabin).compute(self.tokens), self.a, self.b)
 
     def b_similarity(self) -> npt.NDArray[np.int64]:
-        """How many of Alg. B's supershingles agree."""
-        return _native.equal_columns(Supershingles().compute(self.tokens), self.a, self.b).astype(np.int64)
+        """How many of Alg. B's supershingles agree; 0 of pages that are not compared."""
+        agree = _native.equal_columns(Supershingles().compute(self.tokens), self.a, self.b).astype(np.int64)
+        return np.where(self.compared, agree, 0)
 
     def c_similarity(self) -> npt.NDArray[np.int64]:
-        """How many of Alg. C's bits agree."""
-        return _native.agreeing_bits(Projection().compute(self.tokens), self.a, self.b).astype(np.int64)
+        """How many of Alg. C's bits agree; 0 of pages that are not compared."""
+        agree = _native.agreeing_bits(Projection().compute(self.tokens), self.a, self.b).astype(np.int64)
+        return np.where(self.compared, agree, 0)
 
     def term_difference(self) -> npt.NDArray[np.int64]:
         """Tokens without a counterpart, both ways."""
@@ -135,10 +157,7 @@ class PagePairs:
         """
         if not all(is_known(rule) for rule in detector.rules()):
             return self._by_a_run(detector)
-        lengths = np.asarray(pc.list_value_length(self.tokens))
-        long_enough = lengths >= self.settings.reading.min_tokens
-        both = long_enough[self.a] & long_enough[self.b]
-        same = self.same_site()
+        both, same = self.compared, self.same_site()
         score, accepted = np.zeros(len(self.a)), np.zeros(len(self.a), bool)
         for rule in detector.rules():
             speaks = both if rule.predicate == "any" else both & (same == (rule.predicate == "same-site"))
@@ -149,7 +168,7 @@ class PagePairs:
             counts = met if _key_is_evidence(rule) else speaks
             score = np.maximum(score, np.where(counts, measured, 0.0))
             accepted |= met & (measured >= least)
-        identical = self.identical() & (lengths[self.a] > 0)
+        identical = self.identical()
         return Scores(np.where(identical, 1.0, score), accepted | identical)
 
     def _verify(self, rule: Rule) -> tuple[Numbers, float]:
@@ -170,7 +189,7 @@ class PagePairs:
         with self.source() as source:
             outcome = run(source, detector, replace(self.settings, max_pairs=1 << 40))
         count = self.collection.count
-        first = first_members(self.collection).astype(np.int64)[self.rows]
+        first = units_of(self.collection, first_members(self.collection), detector).astype(np.int64)[self.rows]
         low, high = np.minimum(first[self.a], first[self.b]), np.maximum(first[self.a], first[self.b])
         found = outcome.pairs.column("row_a").to_numpy().astype(np.int64) * count
         found += outcome.pairs.column("row_b").to_numpy().astype(np.int64)
@@ -178,8 +197,7 @@ class PagePairs:
         accepted = found[place] == low * count + high if len(found) else np.zeros(len(low), bool)
         scores = outcome.pairs.column("score").to_numpy()
         score = np.where(accepted, scores[place], 0.0) if len(found) else np.zeros(len(low))
-        lengths = np.asarray(pc.list_value_length(self.tokens))
-        identical = (low == high) & (lengths[self.a] > 0)
+        identical = self.identical()
         return Scores(np.where(identical, 1.0, score), accepted | identical)
 
 

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.graph.removal import Removal, remove
+from neardup.graph.units import between_sets, ends_of_sets, site_units
 
 Rows = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.bool_]
@@ -29,7 +30,7 @@ Whole = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a run found, in numbers: pages by row, pairs by the rows of their identity sets' first members."""
+    """What a run found, in numbers: pages by row, pairs by the rows of their units' first members."""
 
     #: The first page with the same tokens.
     identity: Rows
@@ -47,6 +48,8 @@ class Shape:
     instead: Rows | None = None
     #: Whether pairs were taken out of it.
     lessened: bool = False
+    #: Whether pages with the same tokens are one page only on one site; see ``neardup.graph.units``.
+    by_site: bool = False
 
     @property
     def pages(self) -> int:
@@ -57,11 +60,16 @@ class Shape:
         """The lowest score: below it nothing is known."""
         return float(self.score.min()) if len(self.score) else 0.0
 
+    @property
+    def units(self) -> Rows:
+        """For each page the first page that counts as the same one."""
+        return site_units(self.identity, self.site) if self.by_site else self.identity
+
     def without(self, pairs: Flags) -> Shape:
         """The same without some pairs; the forest is that of what is left."""
         left = ~pairs
         a, b, score = self.a[left], self.b[left], self.score[left]
-        tree = _native.spanning_forest(self.pages, a, b, score)
+        tree = _native.spanning_forest(self.pages, *ends_of_sets(self.identity, a, b), score)
         return replace(self, a=a, b=b, score=score, tree=tree, lessened=bool(pairs.any()) or self.lessened)
 
 
@@ -90,6 +98,11 @@ class Cut:
         return self._all_sizes[self.first]
 
     @cached_property
+    def units(self) -> Rows:
+        """For each page the first page that counts as the same one."""
+        return self.shape.units
+
+    @cached_property
     def _held(self) -> Flags:
         held: Flags = self.shape.score >= self.threshold
         return held
@@ -100,7 +113,8 @@ class Cut:
         shape = self.shape
         is_first = shape.identity == np.arange(shape.pages)
         sets = np.bincount(self.cluster[is_first], minlength=shape.pages)[self.first]
-        pairs = np.bincount(self.cluster[shape.a[self._held]], minlength=shape.pages)[self.first]
+        a, _ = between_sets(shape.identity, shape.a[self._held], shape.b[self._held])
+        pairs = np.bincount(self.cluster[a], minlength=shape.pages)[self.first]
         possible = sets * (sets - 1) / 2
         return np.where(possible > 0, pairs / np.maximum(possible, 1), 1.0)
 
@@ -129,7 +143,7 @@ class Cut:
         if len(self.preferred):
             order = np.concatenate([self.preferred, order[~np.isin(order, self.preferred)]])
         pairs = shape.a[held], shape.b[held], shape.score[held]
-        return remove(order, shape.identity, self.cluster, pairs, shape.removal).instead
+        return remove(order, shape.identity, self.cluster, pairs, shape.removal, units=self.units).instead
 
     @cached_property
     def kept(self) -> Flags:

@@ -1,7 +1,8 @@
 """Which pages go, and which page stays instead of each.
 
-An identity set is one page: of its members the most preferred is kept. Between sets removal is *direct*: a set goes
-only if it was accepted against one that stays. ``component`` keeps one page a cluster and no more.
+Of pages with the same tokens one is kept at most, the most preferred. Between others removal is *direct*: a unit of
+pages (``neardup.graph.units``) goes only if it was accepted against one that stays. ``component`` keeps one page a
+cluster and no more.
 """
 
 from __future__ import annotations
@@ -33,9 +34,13 @@ def remove(
     cluster: Rows,
     pairs: tuple[Rows, Rows, npt.NDArray[np.float64]],
     removal: Removal = "direct",
+    *,
+    units: Rows | None = None,
+    settled: int = 0,
 ) -> Removed:
     """Decides for every page, given all rows in keep order, the first member of each page's identity set and cluster,
-    and the accepted pairs between first members.
+    and the accepted pairs between first members; of units, where these are not identity sets. The first ``settled``
+    pages of the order stay whatever they are like.
 
     >>> import numpy as np
     >>> rows = lambda *values: np.array(values, np.uint32)
@@ -44,19 +49,27 @@ def remove(
     [0, 0, 2]
     >>> remove(rows(0, 1, 2), rows(0, 1, 2), rows(0, 0, 0), chain, "component").instead.tolist()
     [0, 0, 0]
+    >>> twins, pair = rows(0, 0, 2), (rows(1), rows(2), np.array([0.9]))
+    >>> remove(rows(0, 1, 2), twins, rows(0, 0, 0), pair, units=rows(0, 1, 2)).instead.tolist()
+    [0, 0, 2]
     """
     pages = len(order)
-    # The most preferred member of each set (and cluster): the first one met in keep order.
-    best = _first_met(order, identity, pages)
     if removal == "component":
         instead = _first_met(order, cluster, pages)[cluster]
     else:
-        sets, number = set_numbers(identity)
+        unit = identity if units is None else units
+        first, number = set_numbers(unit)
         a, b, score = pairs
-        kept_set = _native.direct_removal(
-            set_order(order, identity), number[a], number[b], np.ascontiguousarray(score, np.float64)
+        kept_unit = _native.direct_removal(
+            set_order(order, unit),
+            number[a],
+            number[b],
+            np.ascontiguousarray(score, np.float64),
+            texts=None if (identity[first] == first).all() else number[identity[first]],
+            settled=len(np.unique(unit[order[:settled]])),
         )
-        instead = best[sets[kept_set[number]]]
+        # The most preferred member of each unit: the first one met in keep order.
+        instead = _first_met(order, unit, pages)[first[kept_unit[number]]]
     return Removed(instead.astype(np.uint32), identity[instead] == identity)
 
 

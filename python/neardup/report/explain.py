@@ -15,12 +15,12 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.comparison import USUAL, Comparison, compare_batch
 from neardup.detectors import Detector, parse
 from neardup.engines import Settings
+from neardup.engines.fingerprinting import beyond_tokens
 from neardup.errors import InputError
 from neardup.fingerprints import CollectionStatistics
 from neardup.report.boilerplate import RULE, boilerplate, site_samples
@@ -154,8 +154,9 @@ def explain(
     chosen = [detector, *(judge for name in judges or USUAL if (judge := parse(name)) != detector)]
     names = [(record["id"], record["url"]) for record in records]
     looked = _look(
-        batch, pages.settings, chosen, names, records, site_samples(pages, records), _same_site(pages, records)
-    )
+        batch, pages.settings, chosen, names, records, site_samples(pages, records),
+        _first_of_units(pages, records) if any(beyond_tokens(judge.fingerprints()) for judge in chosen) else None,
+    )  # fmt: skip
     for record, found in zip(records, looked.comparison.tokens, strict=True):
         if record["tokens"] != found:
             raise InputError(
@@ -182,7 +183,7 @@ def explain_pages(
     batch = texts([a, b]).batches[0]
     names = [(row["id"] or letter, row["url"]) for row, letter in zip(batch.to_pylist(), "AB", strict=True)]
     chosen = [parse(judge) for judge in judges or USUAL]
-    return _look(batch, settings or Settings(), chosen, names, [None, None], [[], []], None)
+    return _look(batch, settings or Settings(), chosen, names, [None, None], [[], []])
 
 
 def _look(
@@ -192,17 +193,16 @@ def _look(
     names: Sequence[tuple[str, str | None]],
     records: Sequence[dict[str, Any] | None],
     samples: Sequence[Sequence[npt.NDArray[np.uint64]]],
-    same_site: bool | None,
+    compared: pa.RecordBatch | None = None,
 ) -> Explanation:
-    """All that the two pages tell by themselves."""
+    """All that the two pages tell by themselves; ``compared`` are the pages that a run compared in their place."""
     statistics = CollectionStatistics.load(settings.statistics) if settings.statistics else None
     found = read(batch, settings.reading)
     comparison = compare_batch(batch, settings=settings, judges=["exact"])
-    near = comparison.same_site if same_site is None else same_site
     verdicts = [
         verdict_of(
-            judge, batch, found.tokens, same_site=near, identical=comparison.identical,
-            min_tokens=settings.reading.min_tokens, statistics=statistics,
+            judge, batch if compared is None else compared, found.tokens, same_site=comparison.same_site,
+            identical=comparison.identical, reading=settings.reading, statistics=statistics,
         )
         or Verdict(str(judge), False, [], "needs statistics of the collection (--statistics): not asked")
         for judge in judges
@@ -240,7 +240,7 @@ def _in_the_run(looked: Explanation, run: RunPages, records: list[dict[str, Any]
     """The same with what became of the two."""
     first, second = records
     graph = _graph(run)
-    heads = [run.row_of(record["identity"]) for record in records]
+    heads = [run.unit_of(record) for record in records]
     path: list[dict[str, Any]] | None = None
     relation: Relation
     if first["row"] == second["row"]:
@@ -248,8 +248,9 @@ def _in_the_run(looked: Explanation, run: RunPages, records: list[dict[str, Any]
     elif first["identity"] == second["identity"] and first["tokens"]:
         relation = "identical"
     elif first["cluster"] == second["cluster"]:
-        path = graph.path(heads[0], heads[1])
-        relation = "paired" if path is not None and len(path) == 1 else "connected"
+        pair = graph.pair(heads[0], heads[1])
+        path = graph.path(heads[0], heads[1]) if pair is None else [pair]
+        relation = "connected" if pair is None else "paired"
     else:
         relation = "apart"
     own = looked.verdicts[0]
@@ -270,7 +271,7 @@ def _in_the_run(looked: Explanation, run: RunPages, records: list[dict[str, Any]
 def _graph(run: RunPages) -> PairGraph:
     """The run's pairs, made into a graph once for every explanation of it."""
     if "_graph" not in vars(run):
-        vars(run)["_graph"] = PairGraph(run.result.pairs)
+        vars(run)["_graph"] = PairGraph(run.result.pairs, run.identity)
     made: PairGraph = vars(run)["_graph"]
     return made
 
@@ -295,7 +296,8 @@ def _because(
     else:
         said.append("They are in different clusters: no accepted pairs lead from one to the other.")
     if own.note:
-        said.append(own.note[0].upper() + own.note[1:] + ".")
+        note = own.note if own.compared else f"not compared: {own.note}"
+        said.append(note[0].upper() + note[1:] + ".")
     said += [f"Rule {rule.rule}: {rule_in_words(rule)}." for rule in own.rules]
     if own.accepted and relation in ("connected", "apart"):
         held = run.report["pairs"]["held"]
@@ -330,10 +332,13 @@ def _steps(path: list[dict[str, Any]] | None, start: int, run: RunPages) -> list
     """A path as it is walked from a row."""
     rows = sorted({row for pair in path or [] for row in (pair["row_a"], pair["row_b"])})
     known = dict(zip(rows, run.at(rows), strict=True))
+    # Where a path comes to a page it may go on from another with the same tokens.
+    same = run.identity if path else np.empty(0, np.int64)
     steps, at = [], start
     for pair in path or []:
-        to = pair["row_b"] if pair["row_a"] == at else pair["row_a"]
-        one, other = known[at], known[to]
+        ends = pair["row_a"], pair["row_b"]
+        from_, to = ends if same[ends[0]] == same[at] else ends[::-1]
+        one, other = known[from_], known[to]
         steps.append(Step(one["id"], other["id"], one["url"], other["url"], pair["score"], pair["rule"]))
         at = to
     return steps
@@ -341,18 +346,19 @@ def _steps(path: list[dict[str, Any]] | None, start: int, run: RunPages) -> list
 
 def _fate(record: dict[str, Any], run: RunPages, graph: PairGraph) -> Fate:
     instead = run.at([run.row_of(record["kept_instead"])])[0]
-    start, goal = (run.row_of(page["identity"]) for page in (record, instead))
-    path = _steps(graph.path(start, goal), start, run)
+    start, goal = (run.unit_of(page) for page in (record, instead))
+    pair = graph.pair(start, goal)
+    path = _steps(graph.path(start, goal) if pair is None else [pair], start, run)
     return Fate(record["id"], record["url"], instead["id"], instead["url"], record["reason"], path)
 
 
-def _same_site(run: RunPages, records: list[dict[str, Any]]) -> bool:
-    """As the run sees it: of an identity set the sites of all its members count."""
-    sites = []
-    for record in records:
-        members = pc.equal(run.column("identity"), record["identity"])
-        sites.append(set(pc.unique(run.column("site").filter(members)).to_pylist()) - {None})
-    return not sites[0].isdisjoint(sites[1])
+def _first_of_units(run: RunPages, records: list[dict[str, Any]]) -> pa.RecordBatch | None:
+    """The pages that the run compared in place of these two, where it was others: pages that look the same to a
+    detector may differ in what is not tokens."""
+    heads = [run.unit_of(record) for record in records]
+    if heads == [record["row"] for record in records]:
+        return None
+    return together([page for page in run.texts(run.at(heads)) if page is not None])
 
 
 def _ranges(mask: npt.NDArray[np.bool_]) -> list[list[int]]:

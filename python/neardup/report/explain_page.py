@@ -98,6 +98,7 @@ def scores_html(told: Explanation) -> Html:
     rows: list[tuple[Content, ...]] = [
         ("B-similarity", "–" if found.b_similarity is None else f"{found.b_similarity} of 6 supershingles"),
         ("C-similarity", "–" if found.c_similarity is None else f"{found.c_similarity} of 384 bits"),
+        *([] if found.not_compared is None else [("not compared", found.not_compared)]),
         *((f"Jaccard similarity, shingles of {k}", f"{value:.4f}") for k, value in found.jaccard.items()),
         ("term difference", "–" if found.term_difference is None else f"{found.term_difference:,}"),
     ]
@@ -122,9 +123,7 @@ def detectors_html(told: Explanation) -> Html:
     """Each detector's decision, rule by rule, with the distance from its threshold."""
     rows: list[tuple[Content, ...]] = []
     for verdict in told.verdicts:
-        decision = element(
-            "span", "duplicates" if verdict.accepted else "different", class_="yes" if verdict.accepted else "no"
-        )
+        decision = element("span", verdict.word, class_="yes" if verdict.accepted else "no")
         if verdict.note:
             rows.append((verdict.detector, decision, "", verdict.note))
         for number, rule in enumerate(verdict.rules):

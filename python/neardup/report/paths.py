@@ -27,14 +27,24 @@ class PairGraph:
     [(0, 1), (1, 2)]
     >>> graph.path(0, 9) is None, graph.path(2, 2)
     (True, [])
+
+    Where pages 0 and 4 have the same tokens, a path may go on from one of them where it came to the other.
+
+    >>> pairs = pa.table({"row_a": [0, 2], "row_b": [1, 4], "score": [0.9, 0.8]})
+    >>> [(pair["row_a"], pair["row_b"]) for pair in PairGraph(pairs, np.array([0, 1, 2, 3, 0])).path(1, 2)]
+    [(0, 1), (2, 4)]
     """
 
     pairs: pa.Table
+    #: For each row the first with the same tokens; the nodes of the graph. Without it each row is a node.
+    identity: Rows | None = None
 
     @cached_property
     def _edges(self) -> tuple[Rows, Rows, Rows]:
         """Each pair both ways, sorted by where it starts: starts, ends, and the pair."""
         a, b = (self.pairs.column(name).to_numpy().astype(np.int64) for name in ("row_a", "row_b"))
+        if self.identity is not None:
+            a, b = self.identity[a], self.identity[b]
         starts, ends = np.concatenate([a, b]), np.concatenate([b, a])
         which = np.tile(np.arange(len(a)), 2)
         order = np.lexsort((ends, starts))
@@ -45,8 +55,18 @@ class PairGraph:
         scores: npt.NDArray[np.float64] = self.pairs.column("score").to_numpy()
         return scores
 
+    def pair(self, a: int, b: int) -> dict[str, Any] | None:
+        """The pair of just these two rows."""
+        low, high = min(a, b), max(a, b)
+        ends = [self.pairs.column(name).to_numpy() for name in ("row_a", "row_b")]
+        found = np.flatnonzero((ends[0] == low) & (ends[1] == high))
+        told: list[dict[str, Any]] = self.pairs.take(found[:1]).to_pylist()
+        return told[0] if told else None
+
     def path(self, start: int, goal: int) -> list[dict[str, Any]] | None:
         """The pairs from one row to another, in order; None where none lead there."""
+        if self.identity is not None:
+            start, goal = int(self.identity[start]), int(self.identity[goal])
         if start == goal:
             return []
         starts, ends, which = self._edges

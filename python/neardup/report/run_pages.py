@@ -13,10 +13,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from neardup.detectors import parse
 from neardup.engines import Settings
 from neardup.errors import InputError, UsageError
 from neardup.page import PAGES
@@ -81,6 +83,28 @@ class RunPages:
         if not 0 <= row < len(self):
             raise InputError(f"no page has the row {row}", where=self._name, hint=f"it has {len(self):,} pages")
         return row
+
+    @cached_property
+    def identity(self) -> npt.NDArray[np.int64]:
+        """For each row the first with the same tokens."""
+        if not self.report["counts"]["identical"]:
+            return np.arange(len(self), dtype=np.int64)
+        ids = self.column("id").combine_chunks()
+        return np.asarray(pc.index_in(self.column("identity"), value_set=ids).combine_chunks(), np.int64)
+
+    @cached_property
+    def _by_site(self) -> bool:
+        return parse(self.report["detector"]).looks_at_sites
+
+    def unit_of(self, record: dict[str, Any]) -> int:
+        """The row of the first page that counts as the same one to the run's detector."""
+        if not record["tokens"]:
+            return int(record["row"])
+        same = pc.equal(self.column("identity"), record["identity"])
+        if self._by_site:
+            site = self.column("site")
+            same = pc.and_(same, pc.is_null(site) if record["site"] is None else pc.equal(site, record["site"]))
+        return int(pc.index(same, True).as_py())
 
     def at(self, rows: Sequence[int]) -> list[dict[str, Any]]:
         """The records of these rows, as ``pages.parquet`` has them, in the order asked for."""

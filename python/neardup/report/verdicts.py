@@ -27,6 +27,7 @@ from neardup.detectors.rules import (
 )
 from neardup.engines.fingerprinting import Given
 from neardup.fingerprints import AnyFingerprint, CollectionStatistics, Statistical
+from neardup.text import Reading
 
 _FIRST, _SECOND = np.array([0], np.uint32), np.array([1], np.uint32)
 
@@ -61,12 +62,21 @@ class RuleVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One detector on the pair; ``note`` says why where it was not asked rule by rule."""
+    """One detector on the pair; ``note`` says why where it was not asked rule by rule, ``compared`` whether it compares
+    such pages at all."""
 
     detector: str
     accepted: bool
     rules: list[RuleVerdict]
     note: str | None = None
+    compared: bool = True
+
+    @property
+    def word(self) -> str:
+        """What the detector takes the two for."""
+        if self.accepted:
+            return "duplicates"
+        return "different" if self.compared else "not compared"
 
 
 def verdict_of(
@@ -76,7 +86,7 @@ def verdict_of(
     *,
     same_site: bool,
     identical: bool,
-    min_tokens: int,
+    reading: Reading = Reading(),
     statistics: CollectionStatistics | None = None,
 ) -> Verdict | None:
     """What the detector says of the two pages of a batch; None where it needs statistics that are not at hand.
@@ -86,23 +96,21 @@ def verdict_of(
     >>> from neardup.text import read
     >>> both = texts(["one two three four five six seven eight nine ten", "another page of nine words or so it is"])
     >>> told = verdict_of(parse("charikar"), both.batches[0], read(both.batches[0]).tokens, same_site=False,
-    ...                   identical=False, min_tokens=8)
+    ...                   identical=False)
     >>> told.accepted, told.rules[0].measure, told.rules[0].margin < 0
     (False, 'bits that agree', True)
     """
     lengths = (len(tokens[0]), len(tokens[1]))
-    if identical and min(lengths) > 0:
+    if identical:
         return Verdict(str(detector), True, [], "the same tokens: one identity set, whatever the detector")
-    if min(lengths) < min_tokens:
-        return Verdict(
-            str(detector), False, [], f"a page of fewer than {min_tokens} tokens matches identical ones only"
-        )
+    if (why := reading.not_compared(*lengths)) is not None:
+        return Verdict(str(detector), False, [], why, compared=False)
     if not set(detector.counted()) <= (statistics.chunks.keys() if statistics else set()):
         return None
     if not detector.rules():
         return Verdict(str(detector), False, [], "it joins pages with the same tokens, and no others")
     values: dict[AnyFingerprint, Any] = {}
-    given = Given(pages, tokens=tokens)
+    given = Given(pages, reading, tokens)
     for kind in detector.fingerprints():
         made = kind.given(statistics) if isinstance(kind, Statistical) and statistics is not None else kind
         values[kind] = made.compute(given.to(kind))  # type: ignore[union-attr]

@@ -7,6 +7,7 @@ they were found in steps. Pages with the same tokens are one page, in the earlie
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup import _native
 from neardup.engines.matches import Matches
@@ -18,11 +19,13 @@ def cluster_by_matches(matches: Matches, considered: Mask, plan: Plan) -> Cluste
     count = len(considered)
     rows = np.arange(count, dtype=np.uint32)
     step_of = plan.step_of(considered)
+    by_unit = step_of.copy()
+    np.minimum.at(by_unit, matches.unit, step_of)
     np.minimum.at(step_of, matches.identity, step_of.copy())
     copies = np.flatnonzero(considered & (matches.identity != rows)).astype(np.uint32)
     a = np.concatenate([matches.a, matches.identity[copies]])
     b = np.concatenate([matches.b, copies])
-    found_in = np.concatenate([np.minimum(step_of[matches.a], step_of[matches.b]), step_of[matches.identity[copies]]])
+    found_in = np.concatenate([np.minimum(by_unit[matches.a], by_unit[matches.b]), step_of[matches.identity[copies]]])
     clusters, duplicates = _native.growth(count, a, b, found_in.astype(np.uint32), plan.steps)
     done = found_in < plan.done
     level = Level(
@@ -36,13 +39,18 @@ def cluster_by_matches(matches: Matches, considered: Mask, plan: Plan) -> Cluste
     )
 
     def inside(part: Mask) -> Rows:
-        """A set of identical pages takes part by those of its members that do."""
-        member = np.full(count, count, np.int64)
+        """Identical pages take part by those of them that do."""
         chosen = np.flatnonzero(considered & part)
-        np.minimum.at(member, matches.identity[chosen], chosen)
-        both = (member[matches.a] < count) & (member[matches.b] < count)
-        left = np.concatenate([member[matches.a[both]], member[matches.identity[chosen]]]).astype(np.uint32)
-        right = np.concatenate([member[matches.b[both]], chosen]).astype(np.uint32)
+
+        def first_inside(name: Rows) -> npt.NDArray[np.int64]:
+            member = np.full(count, count, np.int64)
+            np.minimum.at(member, name[chosen], chosen)
+            return member
+
+        of_set, of_unit = first_inside(matches.identity), first_inside(matches.unit)
+        both = (of_unit[matches.a] < count) & (of_unit[matches.b] < count)
+        left = np.concatenate([of_unit[matches.a[both]], of_set[matches.identity[chosen]]]).astype(np.uint32)
+        right = np.concatenate([of_unit[matches.b[both]], chosen]).astype(np.uint32)
         return _native.components(count, left, right)
 
     return Clustering(considered, plan, {DUPLICATES: level}, {}, inside)

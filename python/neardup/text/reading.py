@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,19 @@ class Reading:
     hash: Literal["fold", "rabin"] = "fold"
     site: Literal["registrable", "henzinger"] = "registrable"
     min_tokens: int = _native.MIN_TOKENS
+
+    def not_compared(self, a: int, b: int) -> str | None:
+        """Why two pages of so many tokens, the same ones or not, are never compared; None if they are.
+
+        >>> Reading().not_compared(0, 9), Reading().not_compared(7, 9), Reading().not_compared(8, 9)
+        ('a page without tokens is like no other', 'a page of fewer than 8 tokens matches identical ones only', None)
+        """
+        if min(a, b) == 0:
+            return "a page without tokens is like no other"
+        return None if min(a, b) >= self.min_tokens else f"a page of fewer than {self.min_tokens} tokens {_ALONE}"
+
+
+_ALONE: Final = "matches identical ones only"
 
 
 @record(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from neardup import _native
 from neardup.engines.outcome import REASONS
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.fingerprints import ShingleSet
+from neardup.graph import best_between_sets
 from neardup.graph.cut import Cut
 from neardup.text import Reading, read
 from neardup.web.listing import SORTS, STATES, Query
@@ -202,7 +203,8 @@ def _members(run: OpenRun, cut: Cut, members: Any, representative: int, start: i
     """The pages of a cluster, those that stay first."""
     order = np.lexsort((members, ~cut.kept[members], members != representative))
     shown = members[order][start : start + MEMBERS]
-    scores = _scores_with(cut, int(run.shape.identity[representative]))
+    units = cut.units
+    scores = _scores_with(cut, int(units[representative]))
     rows = []
     for page in run.rows(shown):
         row = page["row"]
@@ -214,14 +216,14 @@ def _members(run: OpenRun, cut: Cut, members: Any, representative: int, start: i
                 "stays": stays,
                 "instead": instead,
                 "identical": instead is not None and int(run.shape.identity[instead]) == own,
-                "score": 1.0 if own == int(run.shape.identity[representative]) else scores.get(own),
+                "score": 1.0 if own == int(run.shape.identity[representative]) else scores.get(int(units[row])),
             }
         )
     return rows
 
 
 def _scores_with(cut: Cut, first: int) -> dict[int, float]:
-    """The scores of all accepted pairs that one identity set is in, by the other."""
+    """The scores of all accepted pairs that one unit of pages is in, by the other."""
     shape = cut.shape
     as_a, as_b = np.flatnonzero(shape.a == first), np.flatnonzero(shape.b == first)
     others = np.concatenate([shape.b[as_a], shape.a[as_b]]).tolist()
@@ -232,9 +234,10 @@ def _scores_between(cut: Cut, sets: Any, pairs: Any) -> Any:
     """The scores of accepted pairs between identity sets; nothing where a pair was not accepted."""
     shape = cut.shape
     values = np.full((len(sets), len(sets)), np.nan)
-    a, b = (np.searchsorted(sets, side[pairs]) for side in (shape.a, shape.b))
+    one, other, score = best_between_sets(shape.identity, shape.a[pairs], shape.b[pairs], shape.score[pairs])
+    a, b = (np.searchsorted(sets, side) for side in (one, other))
     shown = (a < len(sets)) & (b < len(sets))
-    values[a[shown], b[shown]] = values[b[shown], a[shown]] = shape.score[pairs][shown]
+    values[a[shown], b[shown]] = values[b[shown], a[shown]] = score[shown]
     return values
 
 

@@ -24,7 +24,7 @@ from neardup import _native
 from neardup.engines.packed import whole_groups
 from neardup.engines.settings import Settings
 from neardup.engines.spark.reading import Batches
-from neardup.graph import clusters_table, remove
+from neardup.graph import between_sets, clusters_table, ends_of_sets, remove
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,19 +46,20 @@ _SCHEMA = pa.schema(
 def decided(members: DataFrame, pairs: DataFrame, settings: Settings) -> DataFrame:
     """Decisions for the pages of clusters of two and more.
 
-    ``members`` has ``row``, ``first`` (of its identity set), ``cluster``, ``preference`` and ``site``; ``pairs`` has
-    ``a``, ``b``, ``score`` and ``cluster``.
+    ``members`` has ``row``, ``first`` (of its identity set), ``unit``, ``cluster``, ``preference`` and ``site``;
+    ``pairs`` has ``a``, ``b``, ``score`` and ``cluster``.
     """
     from pyspark.sql import functions as F
 
     empty = F.lit(None)
     of_pages = members.select(
-        "cluster", F.lit(0).alias("kind"), F.col("row").alias("x"), F.col("first").alias("y"), "preference", "site",
-        empty.cast("double").alias("score"),
+        "cluster", F.lit(0).alias("kind"), F.col("row").alias("x"), F.col("first").alias("y"), "unit", "preference",
+        "site", empty.cast("double").alias("score"),
     )  # fmt: skip
     of_pairs = pairs.select(
         "cluster", F.lit(1).alias("kind"), F.col("a").alias("x"), F.col("b").alias("y"),
-        empty.cast("bigint").alias("preference"), empty.cast("string").alias("site"), "score",
+        *(empty.cast("bigint").alias(name) for name in ("unit", "preference")), empty.cast("string").alias("site"),
+        "score",
     )  # fmt: skip
     both = of_pages.unionByName(of_pairs).repartition("cluster").sortWithinPartitions("cluster", "kind", "x", "y")
 
@@ -81,24 +82,26 @@ def _decide(batch: pa.RecordBatch, settings: Settings) -> Batches:
         found: npt.NDArray[np.uint32] = np.searchsorted(rows, values.to_numpy()).astype(np.uint32)
         return found
 
-    identity = places(of_pages.column("y"))[order]
+    identity, unit = (places(of_pages.column(name))[order] for name in ("y", "unit"))
     cluster = places(of_pages.column("cluster"))[order]
     preferred = np.argsort(of_pages.column("preference").to_numpy()[order], kind="stable").astype(np.uint32)
     a, b = places(of_pairs.column("x")), places(of_pairs.column("y"))
     # By a, then b: what is said of equal scores depends on it.
     sort = np.lexsort((b, a))
     a, b, score = a[sort], b[sort], of_pairs.column("score").to_numpy()[sort]
-    removed = remove(preferred, identity, cluster, (a, b, score), settings.removal)
+    # Pages of earlier runs, which are preferred to all, stay.
+    settled = int((rows < 0).sum())
+    removed = remove(preferred, identity, cluster, (a, b, score), settings.removal, units=unit, settled=settled)
     kept = removed.instead == np.arange(len(rows), dtype=np.uint32)
     stands_for = np.bincount(removed.instead, minlength=len(rows)) > 1
     yield _rows("page", rows, rows[removed.instead], one=removed.identical, two=kept & stands_for)
     if len(a):
-        tree = _native.spanning_forest(len(rows), a, b, np.ascontiguousarray(score))
+        tree = _native.spanning_forest(len(rows), *ends_of_sets(identity, a, b), np.ascontiguousarray(score))
         yield _rows("pair", rows[a], rows[b], one=tree)
     sites = of_pages.column("site").take(pa.array(order)).dictionary_encode()
     site = np.asarray(sites.indices.fill_null(-1), dtype=np.int64)
     names = pa.array(rows).cast(pa.string())
-    told = clusters_table(names, cluster, identity, site, kept, (a, b))
+    told = clusters_table(names, cluster, identity, site, kept, between_sets(identity, a, b))
     columns = {name: told.column(name).combine_chunks() for name in ("sites", "kept", "diameter")}
     yield _rows(
         "cluster",

@@ -186,7 +186,7 @@ class _Run:
             before = identity.earlier_pages(self.working.session, self.earlier)
             if before is not None:
                 pages = pages.unionByName(before, allowMissingColumns=True)
-            sets = keep(identity.identity_sets(pages), "sets")
+            sets = keep(identity.units(pages, layout), "sets")
             first = keep(identity.first_members(pages, sets, layout, before is not None), "first")
         counted = None
         if layout.detector.counted():
@@ -255,7 +255,7 @@ class _Run:
         if layout.sets:
             found = keep(matching.verified(found, first, layout), "verified")
         if any(entries > limit for _, entries, _ in sizes):
-            found = found.unionByName(self._resolved(met.where(F.col("entries") > limit), found, first, pages))
+            found = found.unionByName(self._resolved(met.where(F.col("entries") > limit), found, first, sets, pages))
         # Of pairs among earlier pages nobody asks.
         united = matching.united(found, layout).where("b >= 0")
         pairs = keep(matching.calibrated(united, layout), "pairs")
@@ -271,30 +271,32 @@ class _Run:
             rules.append(RuleCounts(rule.name, candidates, accepted, largest, hot, unscored, unsure.get(at)))
         return _Matched(first, sets, pairs, rules)
 
-    def _resolved(self, hot: DataFrame, found: DataFrame, first: DataFrame, pages: int) -> DataFrame:
+    def _resolved(self, hot: DataFrame, found: DataFrame, first: DataFrame, sets: DataFrame, pages: int) -> DataFrame:
         """What hot buckets add to the pairs found."""
         from pyspark.sql import functions as F
 
         layout, working = self.layout, self.working
         listed = F.collect_list(F.struct("column", "key", "site")).alias("hot")
         entries = working.keep(hot.groupBy("row").agg(listed), "hot-entries")
-        groups = self._hot_groups(hot, found)
-        groups, self.salted = salting.apart(groups, entries, found, first, layout, working, self.together, self.salting)
+        tied = found.where("a is not null").select("a", "b")
+        if layout.detector.looks_at_sites:
+            tied = tied.unionByName(identity.twins(sets))
+        groups = self._hot_groups(hot, tied)
+        groups, self.salted = salting.apart(groups, entries, tied, first, layout, working, self.together, self.salting)
         recorded = most_accepted(pages, layout.settings)
         return working.keep(matching.resolved(groups, entries, first, layout, recorded), "hot")
 
-    def _hot_groups(self, hot: DataFrame, found: DataFrame) -> DataFrame:
-        """The pages that hang together with hot buckets, by pairs or in these, and the group of each."""
+    def _hot_groups(self, hot: DataFrame, tied: DataFrame) -> DataFrame:
+        """The pages that hang together with hot buckets, as ``tied`` or in these, and the group of each."""
         from pyspark.sql import functions as F
 
         bucket = list(keys.BUCKET)
         # There are few hot buckets, each with very many rows: these stay where they are.
         least = F.broadcast(hot.groupBy(*bucket).agg(F.min("row").alias("b")))
         standing = hot.join(least, bucket).select(F.col("row").alias("a"), "b")
-        edges = standing.unionByName(found.where("a is not null").select("a", "b"))
-        tied = components(edges, self.working, self.together)
-        burning = hot.select(F.col("row").alias("page")).distinct().join(tied, "page").select("component").distinct()
-        return tied.join(burning, "component").select(F.col("page").alias("row"), F.col("component").alias("group"))
+        label = components(standing.unionByName(tied), self.working, self.together)
+        burning = hot.select(F.col("row").alias("page")).distinct().join(label, "page").select("component").distinct()
+        return label.join(burning, "component").select(F.col("page").alias("row"), F.col("component").alias("group"))
 
     def _tables(
         self, pages: DataFrame, matched: _Matched, tally: Tally, counted: CollectionStatistics | None
@@ -302,14 +304,17 @@ class _Run:
         from pyspark.sql import functions as F
 
         layout, keep = self.layout, self.working.keep
-        tied = components(matched.pairs.select("a", "b"), self.working, self.together)
+        edges = matched.pairs.select("a", "b")
+        if layout.detector.looks_at_sites:
+            edges = edges.unionByName(identity.twins(matched.sets))
+        tied = components(edges, self.working, self.together)
         names = ["row", "id", "url", "site", "title", "tokens", "source", "record", "offset", "length", "preference"]
-        members = identity.membership(pages.select("identity", *names), matched.sets)
-        labels = tied.select(F.col("page").alias("first"), F.col("component").alias("cluster"))
+        members = identity.membership(pages.select("identity", *names), matched.sets, layout)
+        labels = tied.select(F.col("page").alias("unit"), F.col("component").alias("cluster"))
         alone = F.when(F.col("several"), F.col("first"))
-        members = members.join(labels, "first", "left").withColumn("cluster", F.coalesce(F.col("cluster"), alone))
-        located = keep(members.select(*names, "first", "cluster"), "located")
-        pairs = matched.pairs.join(labels.withColumnRenamed("first", "a"), "a")
+        members = members.join(labels, "unit", "left").withColumn("cluster", F.coalesce(F.col("cluster"), alone))
+        located = keep(members.select(*names, "first", "unit", "cluster"), "located")
+        pairs = matched.pairs.join(labels.withColumnRenamed("unit", "a"), "a")
         decisions = keep(clustering.decided(located.where("cluster is not null"), pairs, layout.settings), "decisions")
         new = located.where("row >= 0")
         ids, repeated = tables.unique_ids(new, self.working)

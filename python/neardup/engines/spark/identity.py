@@ -1,8 +1,9 @@
-"""Rows, identity sets and their first members: what all that follows is about.
+"""Rows, identity sets, units and their first members: what all that follows is about.
 
-A page's row is the number of pages in the parts before its own, and its position. Pages with the same tokens form a
-set, named by its first row; the set carries the sites of all its members and its most preferred one. *First* is the
-table of first members that have enough tokens to be compared.
+A page's row is the number of pages in the parts before its own, and its position. Pages with the same tokens form an
+identity set; those that count as one page are a unit (``neardup.graph.units``), named by its first row, and carry the
+sites of all members and the most preferred one. *First* is the table of first members of units that have enough tokens
+to be compared.
 """
 
 from __future__ import annotations
@@ -63,22 +64,37 @@ def _linked(pages: DataFrame) -> DataFrame:
     return joined.withColumn("preference", -F.coalesce(linking, F.lit(0))).drop("key", "linking")
 
 
-def identity_sets(pages: DataFrame) -> DataFrame:
-    """The sets of pages with the same tokens: first row, members, sites, and the most preferred member."""
+def units(pages: DataFrame, layout: Layout) -> DataFrame:
+    """The units: first row (``first``), sites, the most preferred member; and of the pages with the same tokens, on
+    whatever site, the first row (``text``) and how many there are (``copies``)."""
+    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    return (
-        pages.where("tokens > 0")
-        .groupBy("identity")
-        .agg(
-            F.min("row").alias("first"),
-            F.count("*").alias("members"),
-            F.sort_array(F.collect_set("site")).alias("sites"),
-            F.min(F.struct("preference", "row")).alias("best"),
-            # One member without a site makes the set one of an unknown site as well.
-            F.max(F.col("site").isNull()).alias("unknown"),
-        )
+    counted = _by_site(pages.where("tokens > 0"), layout)
+    if layout.detector.looks_at_sites:
+        # Then pages with the same tokens are together already when their units are put side by side.
+        counted = counted.repartition("identity")
+    found = counted.groupBy("identity", "by_site").agg(
+        F.min("row").alias("first"),
+        F.count("*").alias("members"),
+        F.sort_array(F.collect_set("site")).alias("sites"),
+        F.min(F.struct("preference", "row")).alias("best"),
+        # One member without a site makes the unit one of an unknown site as well.
+        F.max(F.col("site").isNull()).alias("unknown"),
     )
+    if not layout.detector.looks_at_sites:
+        return found.withColumn("text", F.col("first")).withColumnRenamed("members", "copies")
+    same = Window.partitionBy("identity")
+    text, copies = F.min("first").over(same), F.sum("members").over(same)
+    return found.withColumn("text", text).withColumn("copies", copies).drop("members")
+
+
+def _by_site(pages: DataFrame, layout: Layout) -> DataFrame:
+    """Pages with what tells units of one identity set apart: their site, where the detector looks at it."""
+    from pyspark.sql import functions as F
+
+    site = F.coalesce(F.col("site"), F.lit("")) if layout.detector.looks_at_sites else F.lit("")
+    return pages.withColumn("by_site", site)
 
 
 def names_of(declared: Sequence[str]) -> list[str]:
@@ -90,6 +106,18 @@ def names_of(declared: Sequence[str]) -> list[str]:
     return [column.split()[0] for column in declared]
 
 
+def text_of(layout: Layout) -> list[str]:
+    """The column that tells which units have the same tokens, where units are not identity sets."""
+    return ["text"] if layout.detector.looks_at_sites else []
+
+
+def twins(sets: DataFrame) -> DataFrame:
+    """Units and the first of the same tokens: they hang together without a pair."""
+    from pyspark.sql import functions as F
+
+    return sets.where("first != text").select(F.col("first").alias("a"), F.col("text").alias("b"))
+
+
 def first_members(pages: DataFrame, sets: DataFrame, layout: Layout, earlier: bool) -> DataFrame:
     """First members that have enough tokens, with what pairs are found and verified by; pages of ``earlier`` runs have
     the fingerprints that the others still wait for."""
@@ -99,23 +127,29 @@ def first_members(pages: DataFrame, sets: DataFrame, layout: Layout, earlier: bo
     if layout.detector.counted():
         wanted += ["t", *(names_of(layout.columns(late=True)) if earlier else [])]
     known = sets.select(
-        F.col("first").alias("row"), "sites", "unknown",
+        F.col("first").alias("row"), "sites", "unknown", *text_of(layout),
         F.col("best.preference").alias("preference"), F.col("best.row").alias("best"),
     )  # fmt: skip
     enough = pages.where(F.col("tokens") >= layout.settings.reading.min_tokens)
     return enough.select("row", "tokens", *wanted).join(known, "row")
 
 
-def membership(pages: DataFrame, sets: DataFrame) -> DataFrame:
-    """Of each page the row of the first page with the same tokens, as ``first``, and whether there are ``several``."""
+def membership(pages: DataFrame, sets: DataFrame, layout: Layout) -> DataFrame:
+    """Of each page the row of the first page with the same tokens, as ``first``, and whether there are ``several``; and
+    of the first page that counts as the same one, as ``unit``."""
     from pyspark.sql import functions as F
 
-    several = sets.where("members > 1").select("identity", "first")
+    several = sets.where("copies > 1").select(
+        "identity", "by_site", F.col("first").alias("unit"), F.col("text").alias("first")
+    )
     # Empty pages have no identity; a key of its own each, lest they all go to one task.
     key = F.coalesce(F.col("identity"), F.col("row").cast("string").cast("binary"))
-    joined = pages.withColumn("identity", key).join(several, "identity", "left")
+    keyed = _by_site(pages.withColumn("identity", key), layout)
+    joined = keyed.join(several, ["identity", "by_site"], "left").drop("by_site")
     joined = joined.withColumn("several", F.col("first").isNotNull())
-    return joined.withColumn("first", F.coalesce(F.col("first"), F.col("row")))
+    for name in ("first", "unit"):
+        joined = joined.withColumn(name, F.coalesce(F.col(name), F.col("row")))
+    return joined
 
 
 def earlier_pages(session: SparkSession, runs: Sequence[tuple[str, Path]]) -> DataFrame | None:

@@ -27,6 +27,7 @@ from neardup.engines.collect import Sets
 from neardup.engines.layout import COLUMNS_A_RULE, Layout
 from neardup.engines.matching import RuleArrays, SetSites, rule_arrays, same_site_of, scores_of, similarity
 from neardup.engines.packed import bytes_to_lists, whole_groups
+from neardup.engines.spark.identity import text_of
 from neardup.engines.spark.reading import Batches
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 
@@ -51,7 +52,8 @@ def verified_by_sets(rule: Rule) -> bool:
 
 
 def sites_of(batch: pa.RecordBatch) -> tuple[SetSites, dict[str, int]]:
-    """The sites of each row, numbered in their own order: the smallest site of two pages is the same in every batch."""
+    """The sites of each row, numbered in their own order: the smallest site of two pages is the same in every batch;
+    and which rows have the same tokens, where this is told."""
     lists = batch.column("sites")
     names = lists.flatten()
     distinct = sorted(set(names.to_pylist()))
@@ -66,7 +68,10 @@ def sites_of(batch: pa.RecordBatch) -> tuple[SetSites, dict[str, int]]:
     first = np.repeat(ends - lengths, lengths)
     values[first + np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)] = flat
     offsets = np.concatenate([[0], ends]).astype(np.uint64)
-    return SetSites(offsets, values), numbers
+    texts = None
+    if "text" in batch.schema.names:
+        texts = np.unique(batch.column("text").to_numpy(), return_inverse=True)[1].astype(np.uint32)
+    return SetSites(offsets, values, texts), numbers
 
 
 def pairs_batch(
@@ -102,7 +107,7 @@ def ordinary(met: DataFrame, first: DataFrame, layout: Layout) -> DataFrame:
     """The pairs of entries of buckets that are not hot: accepted, or, where sets decide, not ruled out."""
     from pyspark.sql import functions as F
 
-    wanted = [*layout.fixed.values(), *layout.key_lists.values()]
+    wanted = [*layout.fixed.values(), *layout.key_lists.values(), *text_of(layout)]
     for number in layout.sets.values():
         wanted += [f"n{number}", f"p{number}"]
     joined = met.select("column", "key", "site", "row").join(first.select("row", "sites", "unknown", *wanted), "row")
@@ -139,8 +144,7 @@ def _look(batch: pa.RecordBatch, at: int, layout: Layout) -> Batches:
         (batch.column("column").to_numpy() - at * COLUMNS_A_RULE).astype(np.uint32),
         np.ascontiguousarray(batch.column("key").to_numpy()).view(np.uint64),
         key_sites,
-        site_offsets=sites.offsets,
-        sites=sites.values,
+        units=sites,
     )
     if len(a):
         yield pairs_batch(at, batch.column("row").to_numpy(), (a, b, score), sites, values)
@@ -195,7 +199,7 @@ def _of_larger(jaccard: npt.NDArray[np.float64], sizes: npt.NDArray[np.int64]) -
 
 def evidence_columns(layout: Layout) -> list[str]:
     """The columns that pairs of hot buckets are found and verified by."""
-    wanted = [*layout.fixed.values(), *layout.key_lists.values()]
+    wanted = [*layout.fixed.values(), *layout.key_lists.values(), *text_of(layout)]
     for number in layout.sets.values():
         wanted += [f"p{number}", f"s{number}"]
     return wanted
@@ -255,8 +259,7 @@ def _resolve(batch: pa.RecordBatch, layout: Layout, recorded: int) -> Batches:
         order,
         hot_entries(batch, numbers),
         recorded=recorded,
-        site_offsets=sites.offsets,
-        sites=sites.values,
+        units=sites,
         rows=np.arange(batch.num_rows, dtype=np.uint32),
     )
     rows = batch.column("row").to_numpy()

@@ -61,7 +61,7 @@ class Salting:
 def apart(
     groups: DataFrame,
     hot: DataFrame,
-    found: DataFrame,
+    tied: DataFrame,
     first: DataFrame,
     layout: Layout,
     working: Working,
@@ -69,7 +69,7 @@ def apart(
     salting: Salting,
 ) -> tuple[DataFrame, Salted]:
     """The groups, with those of very many pages taken apart. ``groups`` has ``row`` and ``group``, ``hot`` the entries
-    in hot buckets of each row, ``found`` the pairs of all others."""
+    in hot buckets of each row, ``tied`` what hangs together without these."""
     from pyspark.sql import functions as F
 
     counted = groups.groupBy("group").agg(F.count("*").alias("pages")).where(F.col("pages") > salting.one_task)
@@ -84,10 +84,10 @@ def apart(
     dealt = working.keep(dealt.select("group", "row", "salt", "salts"), "dealt")
     links = working.keep(_links(dealt, hot, first, layout, min(salted.tasks, _MOST_TASKS)), "links")
     rows = dealt.select(F.col("row").alias("a"))
-    known = found.where("a is not null").select("a", "b").join(rows, "a", "left_semi")
-    tied = components(links.unionByName(known), working, together)
-    linked = links.select(F.col("a").alias("page")).join(tied, "page").select("component").distinct()
-    pieces = tied.join(linked, "component").select(F.col("page").alias("row"), F.col("component").alias("group"))
+    known = tied.join(rows, "a", "left_semi")
+    label = components(links.unionByName(known), working, together)
+    linked = links.select(F.col("a").alias("page")).join(label, "page").select("component").distinct()
+    pieces = label.join(linked, "component").select(F.col("page").alias("row"), F.col("component").alias("group"))
     others = groups.join(F.broadcast(large), "group", "left_anti").select("row", "group")
     return others.unionByName(pieces), salted
 
@@ -111,8 +111,7 @@ def _links(dealt: DataFrame, hot: DataFrame, first: DataFrame, layout: Layout, t
                 group_rules(batch, layout),
                 hot_entries(batch, numbers),
                 batch.column("salt").to_numpy().astype(np.uint32),
-                site_offsets=sites.offsets,
-                sites=sites.values,
+                units=sites,
                 rows=np.arange(batch.num_rows, dtype=np.uint32),
             )
             rows = batch.column("row").to_numpy()
