@@ -63,7 +63,9 @@ def table(folder: Path, name: str) -> pa.Table:
 
 
 def test_the_files(folder: Path) -> None:
-    assert sorted(path.name for path in folder.iterdir()) == sorted([*TABLES, "report.html", "run.json"])
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        [*TABLES, "collection.statistics", "report.html", "run.json"]
+    )
     assert [path.name for path in folder.parent.iterdir()] == ["out"]
 
 
@@ -149,7 +151,9 @@ def test_what_the_report_says(folder: Path, jsonl: Path) -> None:
     pages, report = table(folder, "pages").to_pylist(), json.loads((folder / "run.json").read_text())
     identity = Counter(page["identity"] for page in pages)
     assert report["format"] == _native.FORMAT_VERSION
-    assert report["detector"] == "site-aware"
+    assert report["detector"] == "template-aware"
+    assert report["by_default"]
+    assert report["kinds"] == {"html": len(pages), "text": 0}
     assert report["input"]["paths"] == [str(jsonl)]
     assert report["warnings"] == report["skipped"] == []
     assert report["pairs"] == {"in_all": table(folder, "pairs").num_rows, "held": "all"}
@@ -170,7 +174,8 @@ def test_what_the_report_says(folder: Path, jsonl: Path) -> None:
         "ignored": 0,
     }
     assert report["counts"] == expected
-    assert [stage["name"] for stage in report["stages"]] == ["reading", "matching", "clustering", "writing", "report"]
+    stages = [stage["name"] for stage in report["stages"]]
+    assert stages == ["reading", "statistics", "matching", "clustering", "writing", "report"]
     assert all(stage["seconds"] >= 0 for stage in report["stages"])
     assert report["peak_memory"] > 0
     for rule in report["rules"]:

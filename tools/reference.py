@@ -249,8 +249,11 @@ def results() -> str:
             "page.",
             columns("against.parquet", AGAINST_OUT, texts.AGAINST),
             "## fingerprints.parquet",
-            "With `--keep-fingerprints`: what the detector computed of each page that stays, for `--against`; and, "
-            "where it needs statistics, beside it `fingerprints.statistics`, those it computed with.",
+            "With `--keep-fingerprints`: what the detector computed of each page that stays, for `--against`.",
+            "## collection.statistics",
+            "Where the detector needs statistics of the collection: those it computed with. `neardup explain`, "
+            "`neardup compare --run`, `neardup dedup --against` and `neardup index build --from` use them unasked; any "
+            "`--statistics` takes the file.",
             "## As Spark writes it",
             "Each table is a folder of parts, `pages.parquet/part-00000-….parquet` and so on, in order; read one after "
             "another they are the table. Spark has no unsigned numbers: `row`, `row_a` and `row_b` are `int64` there, "

@@ -65,6 +65,8 @@ RUN: Final = {
     "format": "The version of the fingerprint format.",
     "engine": "The engine that ran: `local`, one machine, or `spark`.",
     "detector": "The detector in its text form; parses back.",
+    "by_default": "Whether nobody named the detector, so that it goes by the kinds of the pages.",
+    "kinds": "How many pages are markup (`html`), and how many plain text (`text`).",
     "parameters": "All its parameters.",
     "settings": "All settings.",
     "input": "What was read and how, so that `neardup compare --run` finds the pages again.",

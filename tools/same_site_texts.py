@@ -263,9 +263,8 @@ real pairs of different documents with the same text (a company's terms on sever
 {mirrors["template-aware"]:,} and {mirrors["site-aware"]:,}.
 
 By these figures `template-aware` is the better choice wherever pages are HTML and a site is known by more than a few
-pages, and it is what to use for cleaning a crawl. It is not what runs when no detector is named: its answer for a page
-depends on what else of the site was read (frozen statistics settle that), while the default must say the same of two
-pages in a run, in an index, and alone."""
+pages, and it is the [default](explanation/default.md) for them. Its answer for a page depends on what else of the site
+was read, so a run keeps the statistics it counted, and whoever asks about its pages uses them."""
 
 
 def _cost(data: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector, parse
+from neardup.detectors.default import compared_detectors
 from neardup.engines import Settings, run
-from neardup.fingerprints import Projection, ShingleSet, Supershingles
+from neardup.engines.first_pass import suits
+from neardup.fingerprints import CollectionStatistics, Projection, ShingleSet, Supershingles
 from neardup.page import PAGES
 from neardup.sources.memory import Memory, texts
 from neardup.text import read
 
-#: The detectors that are asked unless others are named.
-USUAL = ("broder", "charikar", "combined", "exact", "minhash", "site-aware")
 #: Shingle lengths at which Jaccard similarity is told.
 LENGTHS = (1, 2, 3, 5, 8)
 #: Tokens of one page times tokens of the other up to which their term difference is counted: some seconds.
@@ -50,6 +50,9 @@ class Comparison:
     decisions: dict[str, bool]
     #: Why the two are not compared, where they are not: identical pages are identical all the same.
     not_compared: str | None = None
+    #: The detectors that had no statistics of a collection, though they count some: of these two pages alone they learn
+    #: little.
+    alone: tuple[str, ...] = ()
 
 
 def compare(
@@ -75,7 +78,8 @@ def compare_batch(
     settings: Settings | None = None,
     judges: Sequence[str | Detector] | None = None,
 ) -> Comparison:
-    """Compares the two pages of a batch (schema ``neardup.page.PAGES``)."""
+    """Compares the two pages of a batch (schema ``neardup.page.PAGES``). Detectors that need statistics of a collection
+    have those that the settings name; the usual ones, where these are not such as they need, those of the two pages."""
     if pages.num_rows != 2 or pages.schema != PAGES:
         raise ValueError("expected a batch of two pages")
     settings = settings or Settings()
@@ -86,11 +90,18 @@ def compare_batch(
     both = min(lengths) > 0
     sets = {k: ShingleSet(k).compute(tokens) for k in LENGTHS}
     titles, sites = found.title.to_pylist(), found.site.to_pylist()
-    chosen = [parse(judge) for judge in judges or USUAL]
+    chosen = [parse(judge) for judge in judges or compared_detectors()]
     identical = both and bool(
         found.identity_high[0] == found.identity_high[1] and found.identity_low[0] == found.identity_low[1]
     )
     why = None if identical else settings.reading.not_compared(*lengths)
+    frozen = CollectionStatistics.load(settings.statistics) if settings.statistics else None
+    alone = tuple(
+        str(judge)
+        for judge in chosen
+        if judge.counted() and (frozen is None or (not judges and not suits(frozen, judge, settings.reading)))
+    )
+    by_themselves = replace(settings, statistics=None)
     return Comparison(
         tokens=lengths,
         titles=(titles[0], titles[1]),
@@ -108,8 +119,11 @@ def compare_batch(
         term_difference=(
             int(_native.term_difference(tokens, first, second)[0]) if lengths[0] * lengths[1] <= _MOST_CELLS else None
         ),
-        decisions={str(judge): _accepts(judge, pages, settings) for judge in chosen},
+        decisions={
+            str(judge): _accepts(judge, pages, by_themselves if str(judge) in alone else settings) for judge in chosen
+        },
         not_compared=why,
+        alone=alone,
     )
 
 

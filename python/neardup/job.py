@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from neardup import _native
 from neardup.detectors import Detector, parse
+from neardup.detectors.default import default_detector
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.collect import collect
+from neardup.engines.default import BOTH, BY_DEFAULT, by_kind, note_default
 from neardup.engines.earlier import FILE, STATISTICS, Earlier
 from neardup.engines.first_pass import count
 from neardup.engines.layout import Layout
@@ -33,6 +35,7 @@ from neardup.sinks.store import FILE as STORE_FILE
 from neardup.sinks.store import write_store
 from neardup.sources import Fields, Source
 from neardup.sources import Inputs as OpenedInputs
+from neardup.sources.kinds import MarkupOnly, first_kinds
 from neardup.sources.memory import Pages, in_memory
 from neardup.version import VERSION
 
@@ -71,14 +74,14 @@ def dedup(
 ) -> Result:
     """Finds the near-duplicates among the pages of files, folders or globs.
 
-    Without ``out`` nothing is written. Without ``detector`` it is ``site-aware`` where pages have URLs, else
-    ``minhash``. What is done is committed to a ``scratch`` folder (beside ``out`` unless named) now and then; a run
-    that was stopped goes on from there with ``resume``. ``store`` keeps the texts of all pages in the result, for
-    explaining pairs where the input cannot be read again, or only from its beginning. ``certify``
+    Without ``out`` nothing is written. Without ``detector`` it goes by what pages are: ``template-aware`` where all of
+    them are markup, else ``minhash``. What is done is committed to a ``scratch`` folder (beside ``out`` unless named)
+    now and then; a run that was stopped goes on from there with ``resume``. ``store`` keeps the texts of all pages in
+    the result, for explaining pairs where the input cannot be read again, or only from its beginning. ``certify``
     (``neardup.evaluation.certify.Certifier``) has a last look at the run and says how right it was. ``against`` names
-    result folders of earlier runs that were told to ``keep_fingerprints``: what is like a page they kept goes.
-    ``engine="spark"`` runs on a cluster (``master``, or ``remote`` for Spark Connect) with the same answer; every
-    machine must see the files, and ``scratch``.
+    result folders of earlier runs that were told to ``keep_fingerprints``: what is like a page they kept goes, and
+    their detector is the default. ``engine="spark"`` runs on a cluster (``master``, or ``remote`` for Spark Connect)
+    with the same answer; every machine must see the files, and ``scratch``.
 
     >>> import json, pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -115,29 +118,50 @@ def dedup(
         raise UsageError("a master or a remote is for the Spark engine", hint="give engine='spark' (--engine spark)")
     if certify is not None:
         settings = replace(settings, hold_tokens=True)
+    detector = _detector_of(against, detector)
     if out is None:
-        with opened.source() as source:
-            chosen = choose_detector(source, detector)
-            before, settings = _earlier(against, chosen, settings)
-            return _result(_run(source, chosen, settings, progress, opened, certify=certify, earlier=before))
+        with opened.source(again=detector is None) as source:
+
+            def in_memory_only(pages: Source, chosen: Detector) -> Outcome:
+                before, adapted = _earlier(against, chosen, settings)
+                return run(pages, chosen, adapted, progress, certify=certify, earlier=before)
+
+            return _result(_run(source, detector, in_memory_only, opened, source.read_last))
     place = Path(scratch) if scratch is not None else Path(out).parent / f".{Path(out).name}.scratch"
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(Path(out), overwrite))
-        source = stack.enter_context(opened.source(spool=write is not None or store))
-        chosen = choose_detector(source, detector)
-        before, settings = _earlier(against, chosen, settings)
+        source = stack.enter_context(opened.source(spool=write is not None or store, again=detector is None))
         saved = folder / FILE if keep_fingerprints else None
-        if not resume:
-            check_room(place, _scratch_needed(source, chosen, settings))
-        manifest = _manifest(opened, source, chosen, settings)
-        committed = (Scratch.resume if resume else Scratch.start)(place, manifest)
+        committed: Scratch | None = None
         # A run that fails before anything was committed leaves nothing behind.
-        stack.callback(lambda: None if committed.tallies else discard(place))
+        stack.callback(lambda: discard(place) if committed is not None and not committed.tallies else None)
+
+        def attempt(pages: Source, chosen: Detector) -> Outcome:
+            nonlocal committed
+            before, adapted = _earlier(against, chosen, settings)
+            if not resume:
+                check_room(place, _scratch_needed(source, chosen, adapted))
+            name = f"{chosen}{BY_DEFAULT if detector is None else ''}"
+            manifest = _manifest(opened, source, name, adapted)
+            # A second attempt has another detector: of what the first one did nothing serves it.
+            resumes = resume and committed is None
+            committed = (Scratch.resume if resumes else Scratch.start)(place, manifest)
+            return run(pages, chosen, adapted, progress, committed, certify, before, saved)
+
         Thread(target=_import_what_writes, name="neardup-imports", daemon=True).start()
-        outcome = _run(source, chosen, settings, progress, opened, committed, certify, before, saved)
+        settled = resume and Scratch.begun_by(place) == f"{default_detector(BOTH)}{BY_DEFAULT}"
+        outcome = _run(source, detector, attempt, opened, source.read_last, settled)
         write_outcome(outcome, folder, source, write, progress or Silent(), store=store, threads=settings.workers)
-        committed.tallies.clear()
+        if committed is not None:
+            committed.tallies.clear()
     return _result(outcome, Path(out))
+
+
+def _detector_of(against: Sequence[str | os.PathLike[str]], detector: str | Detector | None) -> str | Detector | None:
+    """The detector that was named, or that of the earlier runs: a run against them has the same."""
+    if detector is None and against:
+        return str(open_result(against[0]).report["detector"])
+    return detector
 
 
 def _import_what_writes() -> None:
@@ -166,28 +190,31 @@ def _on_spark(
     if "-" in opened.paths:
         raise UsageError("standard input cannot be distributed", hint="write it to a file that all machines see")
     working = os.fspath(scratch) if scratch is not None else None
+    detector = _detector_of(against, detector)
     with ExitStack() as stack:
         source = stack.enter_context(opened.source())
-        chosen = choose_detector(source, detector)
         folder = stack.enter_context(new_folder(Path(out), overwrite)) if out is not None else None
         if working is None and out is not None:
             working = str(Path(out).absolute().parent)
-        before = _earlier_runs(against, chosen, settings)
-        settings = _with_their_statistics(settings, before, chosen)
+        earlier: list[tuple[str, Path]] = []
+        if detector is not None:
+            detector = parse(detector)
+            earlier = _earlier_runs(against, detector, settings)
+            settings = _with_their_statistics(settings, earlier, detector)
         session = start(master, remote)
         outcome = stack.enter_context(
             run_files(
-                session, source, chosen, settings, working=working, progress=progress, earlier=before,
+                session, source, detector, settings, working=working, progress=progress, earlier=earlier,
                 keep_fingerprints=keep_fingerprints,
             )
         )  # fmt: skip
         outcome.report["input"] = asdict(opened)
         if folder is None or out is None:
             tables = outcome.to_arrow()
-            return Result(tables.__getitem__, outcome.report)
+            return Result(tables.__getitem__, outcome.report, counted=outcome.statistics)
         outcome.move_to(folder)
         write_json(outcome.report, folder / "run.json")
-    return Result(Written(Path(out)), outcome.report, Path(out))
+    return Result(Written(Path(out)), outcome.report, Path(out), outcome.statistics)
 
 
 def _earlier_runs(
@@ -255,12 +282,12 @@ def _scratch_needed(source: OpenedInputs, detector: Detector, settings: Settings
     return int(expected) if expected > settings.held_pages else 0
 
 
-def _manifest(opened: Opened, source: OpenedInputs, detector: Detector, settings: Settings) -> dict[str, Any]:
+def _manifest(opened: Opened, source: OpenedInputs, detector: str, settings: Settings) -> dict[str, Any]:
     """What must be the same for a stopped run to go on."""
     return {
         "format": _native.FORMAT_VERSION,
         "neardup": VERSION,
-        "detector": str(detector),
+        "detector": detector,
         "reading": asdict(settings.reading),
         "keep": settings.keep,
         "hold_tokens": settings.hold_tokens,
@@ -295,7 +322,8 @@ def find_duplicates(
     >>> result.pages["kept"].to_pylist()
     [True, True, False]
     """
-    return _result(_run(in_memory(pages, fields or Fields()), detector, settings, None, Opened([])))
+    source = in_memory(pages, fields or Fields())
+    return _result(_run(source, detector, lambda pages, chosen: run(pages, chosen, settings), Opened([])))
 
 
 def statistics_of(
@@ -326,26 +354,26 @@ def statistics_of(
         return count(collect(source, chosen, settings, Silent()), chosen, settings)
 
 
-def choose_detector(source: Source, detector: str | Detector | None) -> Detector:
-    """The detector asked for, or the default for such a source."""
-    if detector is not None:
-        return parse(detector)
-    return parse("site-aware" if source.has_urls() else "minhash")
-
-
 def _run(
     source: Source,
     detector: str | Detector | None,
-    settings: Settings | None,
-    progress: Progress | None,
+    attempt: Callable[[Source, Detector], Outcome],
     opened: Opened,
-    scratch: Scratch | None = None,
-    certify: Certify | None = None,
-    earlier: Earlier | None = None,
-    fingerprints: Path | None = None,
+    read_last: Callable[[], None] = lambda: None,
+    settled: bool = False,
 ) -> Outcome:
-    chosen = choose_detector(source, detector)
-    outcome = run(source, chosen, settings, progress, scratch, certify, earlier, fingerprints)
+    """An attempt with the detector that was named, or with the default for the source's pages."""
+    if detector is not None:
+        outcome = attempt(source, parse(detector))
+    else:
+
+        def by_default(chosen: Detector, markup_only: bool) -> Outcome:
+            if not markup_only:
+                read_last()
+            return attempt(MarkupOnly(source) if markup_only else source, chosen)
+
+        outcome = by_kind(BOTH if settled else first_kinds(source), by_default)
+        note_default(outcome.report)
     outcome.report["neardup"] = VERSION
     outcome.report["input"] = asdict(opened)
     return outcome
@@ -353,9 +381,9 @@ def _run(
 
 def _result(outcome: Outcome, folder: Path | None = None) -> Result:
     if folder is not None:
-        return Result(Written(folder), outcome.report, folder)
+        return Result(Written(folder), outcome.report, folder, outcome.statistics)
     tables = {"pages": outcome.pages, "pairs": outcome.pairs, "clusters": outcome.clusters}
-    return Result(tables.__getitem__, outcome.report)
+    return Result(tables.__getitem__, outcome.report, counted=outcome.statistics)
 
 
 def write_outcome(
@@ -386,6 +414,8 @@ def write_outcome(
             report = RunReport(findings, outcome.report, partial(texts_from, source, patient=patient))
         if store:
             write_store((chunk.load().pages for chunk in source.chunks()), folder / STORE_FILE)
+        if outcome.statistics is not None:
+            outcome.statistics.save(folder / STATISTICS)
         if outcome.against is not None:
             write_table(outcome.against, folder / "against.parquet")
         if write is not None:

@@ -28,6 +28,25 @@ PAGES: Final = pa.schema(
     ]
 )
 
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """How many pages are markup and how many are plain text, by the column ``html``.
+
+    >>> Kinds.of(pa.RecordBatch.from_pydict({"html": [True, False, True]}))
+    Kinds(html=2, text=1)
+    """
+
+    html: int = 0
+    text: int = 0
+
+    @staticmethod
+    def of(pages: pa.RecordBatch) -> Kinds:
+        """Those of a batch of pages."""
+        marked = int(pages.column("html").true_count)
+        return Kinds(marked, pages.num_rows - marked)
+
+
 #: Batches are bounded by bytes of content, so that a batch of huge pages is as small as one of tiny ones.
 BATCH_BYTES: Final = 8 << 20
 

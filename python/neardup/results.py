@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from neardup import _native
+from neardup.engines.earlier import STATISTICS
 from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
 from neardup.errors import FormatError, InputError
+from neardup.fingerprints import CollectionStatistics
 from neardup.graph.clusters import CLUSTERS
 from neardup.lazy import later
 from neardup.record import record
@@ -37,8 +39,8 @@ class Opened:
     base_url: str | None = None
     format: str | None = None
 
-    def source(self, spool: bool = False) -> Inputs:
-        return open_inputs(self.paths, self.fields, self.base_url, self.format, spool)
+    def source(self, spool: bool = False, again: bool = False) -> Inputs:
+        return open_inputs(self.paths, self.fields, self.base_url, self.format, spool, again)
 
 
 @record(frozen=True)
@@ -53,6 +55,21 @@ class Result:
     load: Callable[[str], pa.Table] = field(repr=False)
     report: dict[str, Any] = field(repr=False)
     folder: Path | None = None
+    #: The statistics that the run counted, where it is this program's own run.
+    counted: CollectionStatistics | None = field(default=None, repr=False)
+
+    @cached_property
+    def statistics(self) -> CollectionStatistics | None:
+        """The statistics of the collection that the run's fingerprints were computed with, where its detector needs
+        some: whoever asks about pages of the run judges them as the run did."""
+        path = self.statistics_file
+        return self.counted if self.counted is not None or path is None else CollectionStatistics.load(path)
+
+    @property
+    def statistics_file(self) -> Path | None:
+        """Where the result folder has them."""
+        path = None if self.folder is None else self.folder / STATISTICS
+        return path if path is not None and path.exists() else None
 
     @cached_property
     def pages(self) -> pa.Table:

@@ -29,11 +29,12 @@ from neardup.testing import Web
 from neardup.text import read
 
 
-@pytest.fixture(scope="module")
-def run(small_web: Web, tmp_path_factory: pytest.TempPathFactory) -> RunPages:
+@pytest.fixture(scope="module", params=[None, "site-aware"])
+def run(request: pytest.FixtureRequest, small_web: Web, tmp_path_factory: pytest.TempPathFactory) -> RunPages:
+    """A run by default, which counts statistics, and one by several rules."""
     folder = tmp_path_factory.mktemp("run")
     small_web.write_warc(folder / "web.warc.gz")
-    dedup(folder / "web.warc.gz", folder / "out")
+    dedup(folder / "web.warc.gz", folder / "out", detector=request.param)
     return RunPages(folder / "out")
 
 
@@ -90,9 +91,10 @@ def test_pages_that_are_not_joined_say_what_kept_them_apart(run: RunPages) -> No
     assert "different clusters" in told.because[0]
     rules = told.verdicts[0].rules
     assert any(rule.speaks and rule.margin < 0 for rule in rules)
-    assert any("too few" in sentence for sentence in told.because)
+    assert any("too few" in sentence or "below the" in sentence for sentence in told.because)
 
 
+@pytest.mark.parametrize("run", ["site-aware"], indirect=True)
 def test_one_cluster_without_a_pair(run: RunPages) -> None:
     pages = records(run)
     pairs = {frozenset((pair["row_a"], pair["row_b"])) for pair in run.result.pairs.to_pylist()}

@@ -96,7 +96,7 @@ def test_it_is_one_small_page_with_everything_in_it(folder: Path) -> None:
     parser = checked(page)
     assert [name for name in SECTIONS if name in parser.ids] == SECTIONS
     # A table behind every plot.
-    assert page.count("data-plot=") == len(re.findall(r"<summary>as a table</summary><div[^>]*><table>", page)) >= 8
+    assert page.count("data-plot=") == len(re.findall(r"<summary>as a table</summary><div[^>]*><table>", page)) >= 7
     assert "link" not in parser.names
     assert "iframe" not in parser.names
     assert "<del>" in page
@@ -241,7 +241,7 @@ def opened(browser: Any, folder: Path, said: list[str], **options: Any) -> Any:
 def test_plots_are_drawn_and_nothing_else_happens(browser: Any, folder: Path, scheme: str) -> None:
     said: list[str] = []
     page = opened(browser, folder, said, color_scheme=scheme, viewport={"width": 390, "height": 844})
-    assert page.locator("[data-plot] svg").count() == page.locator("[data-plot]").count() >= 8
+    assert page.locator("[data-plot] svg").count() == page.locator("[data-plot]").count() >= 7
     # Nothing is wider than a phone, and text can be read on what it stands on.
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     low = page.evaluate(CONTRAST)
@@ -284,7 +284,7 @@ def test_hostile_pages_do_nothing(browser: Any, hostile: Path) -> None:
 @needs_chromium
 def test_without_scripts_the_tables_are_there(browser: Any, folder: Path) -> None:
     page = opened(browser, folder, [], java_script_enabled=False)
-    assert page.locator("details table").count() >= 8
+    assert page.locator("details table").count() >= 7
     assert page.locator("[data-plot] svg").count() == 0
 
 

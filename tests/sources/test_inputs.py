@@ -53,9 +53,8 @@ def test_page_tree(folder: Path) -> None:
 
 
 def test_page_tree_urls(folder: Path) -> None:
-    assert open_inputs([folder]).has_urls() is False
-    assert open_inputs([folder], base_url="http://x/").has_urls() is True
     assert read_all(folder).pages[0]["url"] is None
+    assert read_all(folder, base_url="http://x/").pages[0]["url"] == "http://x/B.HTM"
 
 
 def test_page_tree_does_not_follow_links_out(folder: Path) -> None:
@@ -163,7 +162,6 @@ def test_mixed_inputs_in_the_given_order(tmp_path: Path) -> None:
     assert read_all(given).ids() == ["page.html", "c1", "c2", "urn:uuid:1"]
     with open_inputs([tmp_path]) as source:
         assert source.nbytes() == sum(path.stat().st_size for path in tmp_path.iterdir())
-        assert source.has_urls() is True
         once, twice = read_source(source), read_source(source)
         assert once.pages == twice.pages
 
@@ -269,7 +267,6 @@ def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", Stdin(jsonl("a")))
     with open_inputs(["-"]) as source:
         assert source.nbytes() is None
-        assert source.has_urls() is None
         read_source(source)
         with pytest.raises(InputError, match="only once"):
             read_source(source)

@@ -85,8 +85,6 @@ def test_fields_inside_of_others(tmp_path: Path, pack: Callable[[bytes], bytes])
     path = tmp_path / "a.jsonl"
     path.write_bytes(pack(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
     fields = Fields(url="meta.url", date="meta.page.date")
-    with open_inputs([path], fields) as source:
-        assert source.has_urls() is True
     read = read_all(path, fields=fields)
     assert [(page["url"], page["date"]) for page in read.pages] == [
         ("http://a.example/", "2026-01-31"), (None, None), (None, None), ("http://d.example/", None)
@@ -175,16 +173,6 @@ def test_renamed_fields(tmp_path: Path) -> None:
     assert (read.pages[0]["id"], read.pages[0]["url"]) == ("a", "http://x/")
     with pytest.raises(InputError, match=r"no field 'content' for text.*there are: body, doc, link"):
         open_inputs([path], Fields(text="content"))
-
-
-def test_has_urls(tmp_path: Path) -> None:
-    (tmp_path / "with.jsonl").write_bytes(lines_of(3))
-    (tmp_path / "without.jsonl").write_bytes(b'{"id": 1, "text": "x"}\n')
-    (tmp_path / "empty.jsonl").write_bytes(b"")
-    assert open_inputs([tmp_path / "with.jsonl"]).has_urls() is True
-    assert open_inputs([tmp_path / "without.jsonl"]).has_urls() is False
-    assert open_inputs([tmp_path / "empty.jsonl"]).has_urls() is None
-    assert open_inputs([tmp_path / "without.jsonl", tmp_path / "with.jsonl"]).has_urls() is True
 
 
 def test_empty_file(tmp_path: Path) -> None:

@@ -87,8 +87,6 @@ def test_parquet_columns_inside_of_others(tmp_path: Path) -> None:
     ]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
     fields = Fields(id="flat.id", url="meta.url", date="meta.page.date")
-    with open_inputs([tmp_path / "a.parquet"], fields) as source:
-        assert source.has_urls() is True
     read = read_all(tmp_path / "a.parquet", fields=fields)
     assert [(page["id"], page["url"], page["date"]) for page in read.pages] == [
         ("1", "http://a.example/", "2026-01-31"), ("2", None, None), ("3", None, None)
@@ -216,9 +214,3 @@ def test_csv_header(tmp_path: Path) -> None:
     path.write_bytes(b"id,text,text\n1,a,b\n")
     with pytest.raises(InputError, match="two columns are named 'text'"):
         open_inputs([path])
-
-
-def test_has_urls(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(b"id,text\n1,x\n")
-    assert open_inputs([tmp_path / "a.csv"]).has_urls() is False
-    assert open_inputs([write(tmp_path / "a.parquet", {"url": ["x"], "text": ["y"]})]).has_urls() is True

@@ -16,6 +16,7 @@ import pytest
 from collections_of_pages import chain, everything
 
 from neardup import Settings, open_result
+from neardup.engines.earlier import STATISTICS
 from neardup.engines.spark import reading, run
 from neardup.engines.spark.session import need_java, start
 from neardup.errors import InputError, MissingExtra, UsageError
@@ -86,7 +87,7 @@ def test_against_an_earlier_run_of_either_engine(spark: SparkSession, tmp_path: 
     kept = [pq.read_table(tmp_path / name / "fingerprints.parquet") for name in ("may", "may-spark")]
     assert kept[1].select(kept[0].column_names).to_pylist() == kept[0].to_pylist()
     assert kept[0].num_rows > 10
-    frozen = [tmp_path / name / "fingerprints.statistics" for name in ("may", "may-spark")]
+    frozen = [tmp_path / name / STATISTICS for name in ("may", "may-spark")]
     assert {file.exists() for file in frozen} == {detector == "rare-chunks"}
     if frozen[0].exists():
         assert frozen[0].read_bytes() == frozen[1].read_bytes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 @click.option("--all", "ask_all", is_flag=True, help="Ask every detector that needs no other statistics.")
 @click.option(
     "--statistics", metavar="FILE",
-    help="Frozen statistics of a collection, for detectors that need some.  [default: of the two pages]",
+    help="Frozen statistics of a collection, for detectors that need some.  "
+    "[default: those of the run; without a run, of the two pages alone]",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @reading_options
@@ -49,25 +50,31 @@ def command(
     from neardup.cli.summary import print_json
     from neardup.comparison import compare, compare_batch
     from neardup.engines import Settings
+    from neardup.report.run_pages import RunPages, fetch_pages
+    from neardup.text import Reading
 
+    if a == b == "-":
+        raise click.UsageError("standard input holds one page, not two")
+    settings, pages = Settings(reading=reading_of(options), statistics=statistics), None
+    if folder is not None:
+        # As the run read them, and by what it counted.
+        pages = RunPages(folder)
+        settings = pages.settings if statistics is None else replace(pages.settings, statistics=statistics)
+        if reading_of(options) not in (Reading(), settings.reading):
+            raise click.UsageError("pages of a run are compared as it read them: leave out options of reading")
     if ask_all:
         from neardup.detectors import detectors
+        from neardup.engines.first_pass import suits
         from neardup.fingerprints import CollectionStatistics
 
-        frozen = CollectionStatistics.load(statistics) if statistics else None
-        counted, blocks = (set(frozen.chunks), frozen.of_blocks) if frozen else (set(), False)
+        frozen = CollectionStatistics.load(settings.statistics) if settings.statistics else None
         judges += tuple(
             name
             for name, kind in detectors().items()
-            if not kind().counted() or (counted.issuperset(kind().counted()) and blocks == kind().counts_blocks())
+            if not kind().counted() or (frozen is not None and suits(frozen, kind(), settings.reading))
         )
-    if a == b == "-":
-        raise click.UsageError("standard input holds one page, not two")
-    settings = Settings(reading=reading_of(options), statistics=statistics)
-    if folder is not None:
-        from neardup.report.run_pages import fetch_pages
-
-        found = compare_batch(fetch_pages(folder, [a, b]), settings=settings, judges=judges)
+    if pages is not None:
+        found = compare_batch(fetch_pages(pages, [a, b]), settings=settings, judges=judges)
     else:
         found = compare(_page(a, url_a), _page(b, url_b), settings=settings, judges=judges)
     if as_json:
@@ -107,4 +114,6 @@ def _print(found: Comparison, a: str, b: str) -> None:
     for detector, accepted in found.decisions.items():
         other = "different" if found.not_compared is None else "not compared"
         word = click.style("duplicates", fg="green") if accepted else other
-        line(detector, word)
+        line(detector, word + (" *" if detector in found.alone else ""))
+    if found.alone:
+        click.echo("\n* by the two pages alone; --run or --statistics tells what else their collection holds")

@@ -17,7 +17,7 @@ from neardup.cli.options import bytes_of, fields_of, input_options, reading_of, 
 @click.option(
     "--detector", "-d", metavar="SPEC",
     help="How to tell duplicates, e.g. combined or 'minhash(threshold=0.9)'; see `neardup detectors`. "
-    "Default: site-aware where pages have URLs, else minhash.",
+    "By default it goes by the kind of the pages: template-aware where all are markup, else minhash.",
 )  # fmt: skip
 @click.option(
     "--keep",

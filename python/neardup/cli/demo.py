@@ -31,7 +31,9 @@ def command(out: str, pages: int, seed: int) -> None:
     """
     from neardup.cli.display import display
     from neardup.cli.summary import print_summary
+    from neardup.detectors.default import default_detector
     from neardup.job import dedup
+    from neardup.page import Kinds
     from neardup.testing import web
 
     folder = _folder(out)
@@ -47,10 +49,11 @@ def command(out: str, pages: int, seed: int) -> None:
         f"\nBy the true labels, of the {removed:,} pages removed {correct:.1%} repeat the page kept instead, "
         f"{undecided:.1%} are undecided and {wrong:.1%} wrong."
     )
-    removed, (correct, undecided, wrong) = judged(made, dedup(str(folder / "web.warc.gz"), detector="template-aware"))
+    whole = default_detector(Kinds(text=1))
+    removed, (correct, undecided, wrong) = judged(made, dedup(str(folder / "web.warc.gz"), detector=whole))
     click.echo(
-        f"With --detector template-aware, which decides by the main text, of {removed:,}: {correct:.1%}, "
-        f"{undecided:.1%} and {wrong:.1%}."
+        f"With --detector {whole}, which compares pages whole, of {removed:,}: {correct:.1%}, {undecided:.1%} and "
+        f"{wrong:.1%}."
     )
     click.echo(f"\nLook further: neardup show {folder / 'result'}; the true labels are in {folder / 'labels.csv'}")
 

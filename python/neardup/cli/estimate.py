@@ -17,10 +17,13 @@ import click
 )  # fmt: skip
 @click.option("--machines", type=click.IntRange(min=1), default=1, show_default=True, help="Machines of the cluster.")
 @click.option("--cores", type=click.IntRange(min=1), default=1, show_default=True, help="Cores of each machine.")
-@click.option("--detector", "-d", metavar="SPEC", default="site-aware", show_default=True, help="The detector.")
+@click.option(
+    "--detector", "-d", metavar="SPEC",
+    help="The detector.  [default: site-aware, that of the built-in rates; what dedup takes depends on the pages]",
+)  # fmt: skip
 @click.option("--calibrate", is_flag=True, help="Measure this machine with the detector first, and keep the rates.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
-def command(calibrate: bool, as_json: bool, detector: str, **options: Any) -> None:
+def command(calibrate: bool, as_json: bool, detector: str | None, **options: Any) -> None:
     """Estimate what a run over so many pages would cost.
 
     Rates come from a measurement of this machine with that detector (--calibrate, some seconds, kept for later), else
@@ -32,13 +35,15 @@ def command(calibrate: bool, as_json: bool, detector: str, **options: Any) -> No
     """
     from neardup import estimate as costs
 
+    detector = detector or costs.BUILT_IN.detector
     rates = costs.known_rates(detector)
     measured = "measured here"
     if calibrate:
         rates = costs.calibrate(detector)
         costs.save_rates(rates)
     if rates is None:
-        rates, measured = costs.BUILT_IN, "of the documentation's machine, with site-aware; see --calibrate"
+        rates = costs.BUILT_IN
+        measured = f"of the documentation's machine, with {rates.detector}; see --calibrate"
     found = costs.estimate(detector, rates=rates, **options)
     if as_json:
         from neardup.cli.summary import print_json

@@ -73,7 +73,7 @@ def pairs(pages: tuple[str, ...], pairs: str, judges: tuple[str, ...], **options
     from neardup.cli.summary import print_json
     from neardup.engines import Settings
     from neardup.evaluation.judged import read_judged
-    from neardup.evaluation.pairs import DETECTORS, evaluate_pairs, write_evaluation
+    from neardup.evaluation.pairs import evaluate_pairs, write_evaluation
     from neardup.evaluation.plots import require_plots
     from neardup.results import Opened
 
@@ -81,7 +81,7 @@ def pairs(pages: tuple[str, ...], pairs: str, judges: tuple[str, ...], **options
     found = evaluate_pairs(
         Opened(list(pages), fields_of(options), options["base_url"], options["format_"]),
         read_judged(pairs, labels_of(options), options["label_field"]),
-        judges or DETECTORS,
+        judges,
         settings=Settings(reading=reading_of(options), threads=options["threads"]),
         resamples=options["resamples"],
         seed=options["seed"],

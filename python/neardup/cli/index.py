@@ -69,12 +69,14 @@ def _open(folder: str, options: dict[str, Any]) -> Index:
 @command.command(short_help="Make an empty index.")
 @click.argument("folder", metavar="DIR")
 @click.option(
-    "--detector", "-d", default="site-aware", show_default=True, metavar="SPEC", help="How to tell duplicates."
-)
+    "--detector", "-d", metavar="SPEC",
+    help="How to tell duplicates.  [default: site-aware, which needs no statistics; template-aware where those of a "
+    "collection of markup are given]",
+)  # fmt: skip
 @statistics_option
 @most_option
 @reading_options
-def create(folder: str, detector: str, statistics: str | None, most: int, **options: Any) -> None:
+def create(folder: str, detector: str | None, statistics: str | None, most: int, **options: Any) -> None:
     """Make an empty index in DIR for a detector.
 
     \b
@@ -84,6 +86,8 @@ def create(folder: str, detector: str, statistics: str | None, most: int, **opti
     from neardup.index import Index
 
     Index.create(folder, detector, reading=reading_of(options), statistics=statistics, most=most)
+    with _open(folder, {}) as index:
+        detector = str(index.about.detector)
     click.echo(f"{folder}: an empty index for {detector}")
 
 

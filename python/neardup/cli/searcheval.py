@@ -16,7 +16,8 @@ from neardup.cli.options import fields_of, input_options
 @click.option("--pages", multiple=True, required=True, metavar="INPUT", help="The pages of the results; repeatable.")
 @click.option(
     "--detector", "-d", metavar="SPEC",
-    help="Who says what repeats what.  [default: site-aware, unless --model is given]",
+    help="Who says what repeats what.  [default: template-aware where all pages are markup, else minhash; none where "
+    "--model is given]",
 )  # fmt: skip
 @click.option("--model", metavar="FILE", help="A classifier (neardup train), instead of a detector.")
 @click.option("--rendered", multiple=True, metavar="INPUT", help="Rendered pages, for a classifier that needs them.")
@@ -47,9 +48,10 @@ def command(runs: tuple[str, ...], qrels: str, pages: tuple[str, ...], **options
     from neardup.cli.learning import print_searches
     from neardup.cli.summary import print_json
     from neardup.detectors import parse
+    from neardup.detectors.default import default_detector
     from neardup.engines import Settings
     from neardup.errors import UsageError
-    from neardup.evaluation.search_judges import by_classifier, by_detector, read_queries
+    from neardup.evaluation.search_judges import by_classifier, by_detector, kinds_of, read_queries
     from neardup.evaluation.searches import MEASURES, evaluate_searches, pool, require_measures
     from neardup.evaluation.trec import read_qrels, read_run
     from neardup.results import Opened
@@ -77,12 +79,12 @@ def command(runs: tuple[str, ...], qrels: str, pages: tuple[str, ...], **options
             threads=options["threads"], progress=display(options["quiet"] or options["as_json"]),
         )  # fmt: skip
     else:
-        judge = parse(options["detector"] or "site-aware")
+        judge = parse(options["detector"]) if options["detector"] else default_detector(kinds_of(opened(pages)))
         found = by_detector(compared, opened(pages), judge, Settings(threads=options["threads"]))
     told = evaluate_searches(read, grades, found.groups, options["measures"] or MEASURES)
     report = {
         "what": "search evaluation",
-        "judge": options["model"] or options["detector"] or "site-aware",
+        "judge": options["model"] or str(judge),
         "pairs": found.pairs,
         "duplicates": found.accepted,
         "missing": found.missing,

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neardup.cli.printable import printable
+from neardup.engines.default import described
 from neardup.results import Result
 
 
@@ -128,7 +129,7 @@ def _numbers(counts: dict[str, int], report: dict[str, Any]) -> Table:
     table.add_column(justify="right")
     table.add_column()
     rows = [
-        (counts["pages"], f"pages read, with the detector [bold]{report['detector']}[/bold]"),
+        (counts["pages"], f"pages read, with the detector [bold]{described(report)}[/bold]"),
         (
             counts["identity_sets"],
             f"identity sets: {counts['identical']:,} pages have the same tokens as one before them",

@@ -31,6 +31,7 @@ from neardup.engines.store import Lists, PartStore, loaded
 from neardup.errors import InputError
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
 from neardup.fingerprints.one_pass import OnePass, ReadPages
+from neardup.page import Kinds
 from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Loaded, Source
@@ -247,7 +248,8 @@ class _Worker:
             loaded = chunk.load()
             columns, replaced = self.columns.of(loaded.pages)
             columns |= self._also(loaded)
-        tally = Tally(1, loaded.pages.num_rows, chunk.nbytes, replaced, loaded.skipped, loaded.ignored)
+        kinds = Kinds.of(loaded.pages)
+        tally = Tally(1, loaded.pages.num_rows, chunk.nbytes, replaced, loaded.skipped, loaded.ignored, html=kinds.html)
         return Part(pa.RecordBatch.from_pydict(columns), tally)
 
 

@@ -30,8 +30,8 @@ from neardup.sinks import write_table
 Rows = npt.NDArray[np.uint32]
 #: The file, or folder of parts, in a result folder.
 FILE: Final = "fingerprints.parquet"
-#: Beside it, the statistics that the fingerprints were computed with, where the detector needs such.
-STATISTICS: Final = "fingerprints.statistics"
+#: In every result folder, the statistics that the fingerprints were computed with, where the detector needs such.
+STATISTICS: Final = "collection.statistics"
 
 
 @record(frozen=True)

@@ -145,6 +145,15 @@ def frozen(settings: Settings, detector: Detector) -> CollectionStatistics | Non
     return loaded
 
 
+def suits(statistics: CollectionStatistics, detector: Detector, reading: Reading) -> bool:
+    """Whether statistics are of what the detector counts."""
+    return (
+        statistics.chunks.keys() >= set(detector.counted())
+        and detector.counts_blocks() == statistics.of_blocks
+        and statistics.hash == counted_things(detector, reading)
+    )
+
+
 def check(statistics: CollectionStatistics, detector: Detector, reading: Reading, where: str | None = None) -> None:
     """Refuses statistics that are not of what the detector counts."""
     if not detector.counted():

@@ -15,7 +15,7 @@ from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines import first_pass
 from neardup.engines.collect import Collection, collect
-from neardup.engines.earlier import STATISTICS, Earlier, WithEarlier, save
+from neardup.engines.earlier import Earlier, WithEarlier, save
 from neardup.engines.layout import Layout
 from neardup.engines.matches import Matches
 from neardup.engines.matching import match, most_accepted
@@ -72,11 +72,13 @@ def run(
         "format": _native.FORMAT_VERSION,
         "engine": "local",
         "detector": str(detector),
+        "by_default": False,
         "parameters": detector.parameters(),
         # With the limit of hot keys that was kept to.
         "settings": asdict(settings) | {"hot": settings.hot_beyond(len(matches.identity))},
         "statistics": first_pass.told(statistics),
         "counts": tables.counts,
+        "kinds": asdict(collection.tally.kinds),
         "ignored": collection.tally.ignored,
         "rules": [asdict(counts) for counts in matches.rules],
         "pairs": {
@@ -96,13 +98,11 @@ def run(
         "stages": [],
     }
     outcome = Outcome(
-        tables.pages, tables.pages_at, tables.pairs, tables.clusters, report, tables.cluster, tables.against
+        tables.pages, tables.pages_at, tables.pairs, tables.clusters, report, tables.cluster, tables.against, statistics
     )
     if fingerprints is not None:
         with watch.stage("fingerprints"):
             save(collection, Layout(detector, settings), tables.ids, tables.kept, fingerprints)
-            if statistics is not None:
-                statistics.save(fingerprints.with_name(STATISTICS))
     if certify is not None:
         with watch.stage("certifying"):
             report["certificate"] = certify(collection, outcome)

@@ -21,6 +21,7 @@ from neardup.engines.earlier import WithEarlier
 from neardup.engines.matches import Matches
 from neardup.engines.matching import site_numbers
 from neardup.engines.settings import Settings
+from neardup.fingerprints import CollectionStatistics
 from neardup.graph import between_sets, cluster_diameters, clusters_table, ends_of_sets, remove
 from neardup.lazy import later
 from neardup.record import record
@@ -128,6 +129,8 @@ class Outcome:
     cluster: npt.NDArray[np.uint32] | None = None
     #: Pairs with pages of earlier runs, where the run was against such.
     against: pa.Table | None = None
+    #: What fingerprints were computed with, where the detector needs statistics of the collection.
+    statistics: CollectionStatistics | None = None
 
     @cached_property
     def pages(self) -> pa.Table:

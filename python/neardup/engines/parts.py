@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.fingerprints import FixedWidth
-from neardup.page import Skipped
+from neardup.page import Kinds, Skipped
 from neardup.record import record
 
 #: What is kept of each page as the source told it.
@@ -39,13 +39,20 @@ class Tally:
     replaced: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     ignored: dict[str, int] = field(default_factory=dict)
+    #: Of the pages, those of markup; the others are plain text.
+    html: int = 0
+
+    @property
+    def kinds(self) -> Kinds:
+        """How many pages are of which kind."""
+        return Kinds(self.html, self.pages - self.html)
 
     @staticmethod
     def total(tallies: Sequence[Tally]) -> Tally:
         """All of them together.
 
         >>> Tally.total([Tally(1, 3, 10, ignored={"image": 1}), Tally(1, 4, 5, ignored={"image": 2})])
-        Tally(chunks=2, pages=7, nbytes=15, replaced=0, skipped=[], ignored={'image': 3})
+        Tally(chunks=2, pages=7, nbytes=15, replaced=0, skipped=[], ignored={'image': 3}, html=0)
         """
         ignored: Counter[str] = Counter()
         for tally in tallies:
@@ -57,6 +64,7 @@ class Tally:
             replaced=sum(tally.replaced for tally in tallies),
             skipped=[bad for tally in tallies for bad in tally.skipped],
             ignored=dict(sorted(ignored.items())),
+            html=sum(tally.html for tally in tallies),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -91,6 +91,14 @@ class Scratch:
                 stale.unlink(missing_ok=True)
         return scratch
 
+    @staticmethod
+    def begun_by(folder: Path) -> str | None:
+        """The detector of the run that left a scratch folder there."""
+        try:
+            return str(json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))["detector"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
     @property
     def chunks(self) -> int:
         """How many chunks of the source the segments cover."""

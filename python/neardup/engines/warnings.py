@@ -51,4 +51,9 @@ def collection_warnings(
         )
     if no_sites and any(rule.predicate != "any" for rule in detector.rules()):
         said.append("no page has a URL, so all count as on different sites; consider --detector minhash")
+    if no_sites and detector.counts_blocks():
+        said.append(
+            "no page has a URL, so nothing is known of what the pages of a site share, and structure alone tells "
+            "the main text; say where URLs are (--url-field, --base-url)"
+        )
     return said

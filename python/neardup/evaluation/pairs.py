@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector, parse
+from neardup.detectors.default import compared_detectors
 from neardup.engines import Settings
 from neardup.engines.local import stages
 from neardup.engines.progress import Silent
@@ -31,9 +32,6 @@ from neardup.results import Opened
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.text import Reading, read
-
-#: What is compared where no detector is named.
-DETECTORS: Final = ("exact", "broder", "charikar", "combined", "site-aware", "minhash")
 
 
 @dataclass(frozen=True)
@@ -88,15 +86,16 @@ class PairEvaluation:
 def evaluate_pairs(
     pages: Opened,
     judged: Judged,
-    detectors: Sequence[str | Detector] = DETECTORS,
+    detectors: Sequence[str | Detector] = (),
     *,
     settings: Settings | None = None,
     resamples: int = 500,
     seed: int = 0,
     count_identical: bool = False,
 ) -> PairEvaluation:
-    """Scores judged pairs with every detector and draws up the tables. Pairs of pages with the same tokens are left out
-    of measures and tables, as in the paper, which takes such pages for one; unless ``count_identical``.
+    """Scores judged pairs with every detector, the usual ones unless some are named, and draws up the tables. Pairs of
+    pages with the same tokens are left out of measures and tables, as in the paper, which takes such pages for one;
+    unless ``count_identical``.
 
     >>> import json, tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -108,7 +107,7 @@ def evaluate_pairs(
     >>> found.report["detectors"]["minhash"]["quality"]["f"]["estimate"]
     1.0
     """
-    chosen = {str(detector): detector for detector in map(parse, detectors)}
+    chosen = {str(detector): detector for detector in map(parse, detectors or compared_detectors())}
     where = ", ".join(pages.paths)
 
     def rows(collection: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

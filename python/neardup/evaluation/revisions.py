@@ -153,9 +153,6 @@ class MediaWiki:
     def nbytes(self) -> int | None:
         return None
 
-    def has_urls(self) -> bool | None:
-        return False
-
     def close(self) -> None:
         pass
 

@@ -18,6 +18,7 @@ from neardup.engines import Progress, Settings
 from neardup.errors import InputError
 from neardup.evaluation.scoring import PagePairs, rows_of
 from neardup.evaluation.searches import Pair, groups_of, pairs_of
+from neardup.page import Kinds
 from neardup.signals.bodies import page_ids
 from neardup.signals.classifiers import Classifier
 from neardup.signals.computing import compute
@@ -36,6 +37,13 @@ class Found:
     accepted: int
     #: Results whose pages are not there.
     missing: list[str]
+
+
+def kinds_of(source: Open) -> Kinds:
+    """How many of all pages are markup, and how many plain text."""
+    with source() as opened:
+        kinds = [Kinds.of(chunk.load().pages) for chunk in opened.chunks()]
+    return Kinds(sum(some.html for some in kinds), sum(some.text for some in kinds))
 
 
 def _there(source: Open, names: Sequence[str]) -> set[str]:

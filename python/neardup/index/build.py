@@ -64,7 +64,8 @@ def build(
     """Makes an index of the pages of a run: same detector, same reading, same ids. The inputs are read again. The index
     is there when all pages are in it.
 
-    Statistics of the collection, where the detector needs some, are those of the run's own input unless given.
+    Statistics of the collection, where the detector needs some, are those of the run unless given; a run in Python that
+    kept none has them counted again.
     """
     result = open_result(run)
     report = result.report
@@ -74,7 +75,7 @@ def build(
     detector = parse(report["detector"])
     reading = Reading(**report["settings"]["reading"])
     if detector.counted() and statistics is None:
-        statistics = _statistics(opened, str(detector), reading, report)
+        statistics = result.statistics or _statistics(opened, str(detector), reading, report)
     names: list[str] = result.pages.column("id").to_pylist()
     with new_index(folder) as place:
         Index.create(place, detector, reading=reading, statistics=statistics, most=most)

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, Self
 import pyarrow as pa
 
 from neardup.detectors import Detector, parse
+from neardup.detectors.default import default_detector, default_without_statistics
 from neardup.engines import first_pass
 from neardup.errors import ConflictError, FormatError, InputError, OutputError, UsageError
 from neardup.fingerprints import CollectionStatistics
@@ -25,6 +26,7 @@ from neardup.index.group import Group
 from neardup.index.incoming import Arrays, Page, Request, arrays_of, arrays_of_batch, encoded, moment, page_list
 from neardup.index.shape import open_store, shape_of
 from neardup.index.single import single_of
+from neardup.page import Kinds
 from neardup.sinks.folder import new_folder
 from neardup.sources.memory import Pages
 from neardup.text import Reading
@@ -128,23 +130,26 @@ class Index:
     @staticmethod
     def create(
         folder: str | os.PathLike[str],
-        detector: str | Detector = "site-aware",
+        detector: str | Detector | None = None,
         *,
         reading: Reading | None = None,
         statistics: CollectionStatistics | str | os.PathLike[str] | None = None,
         most: int = MOST,
     ) -> None:
-        """Makes an empty index for a detector; one that needs statistics of a collection gets them frozen.
+        """Makes an empty index for a detector; one that needs statistics of a collection gets them frozen. Without a
+        detector it is the one for markup if statistics of sites are given, else one that needs none.
 
         >>> import tempfile
         >>> Index.create(tempfile.mkdtemp() + "/index", "i-match")  # doctest: +IGNORE_EXCEPTION_DETAIL
         Traceback (most recent call last):
         neardup.errors.UsageError: detector 'i-match' needs statistics of a collection
         """
-        chosen = parse(detector)
         reading = reading or Reading()
         if isinstance(statistics, str | os.PathLike):
             statistics = CollectionStatistics.load(statistics)
+        of_sites = statistics is not None and statistics.of_blocks
+        usual = default_detector(Kinds(html=1)) if of_sites else default_without_statistics()
+        chosen = parse(detector if detector is not None else usual)
         if chosen.counted() and statistics is None:
             raise UsageError(
                 f"detector {chosen.name!r} needs statistics of a collection",

@@ -45,7 +45,7 @@ class NearDuplicates:
         *,
         index: str | os.PathLike[str] | None = None,
         service: str | None = None,
-        detector: str = "site-aware",
+        detector: str | None = None,
         action: str = "drop",
         fields: Mapping[str, str] | None = None,
     ) -> None:
@@ -66,7 +66,7 @@ class NearDuplicates:
         pipeline = cls(
             index=settings.get("NEARDUP_INDEX"),
             service=settings.get("NEARDUP_SERVICE"),
-            detector=settings.get("NEARDUP_DETECTOR", "site-aware"),
+            detector=settings.get("NEARDUP_DETECTOR"),
             action=settings.get("NEARDUP_ACTION", "drop"),
             fields=settings.getdict("NEARDUP_FIELDS"),
         )

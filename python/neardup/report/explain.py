@@ -17,10 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.comparison import USUAL, Comparison, compare_batch
+from neardup.comparison import Comparison, compare_batch
 from neardup.detectors import Detector, parse
-from neardup.engines import Settings
+from neardup.detectors.default import compared_detectors
+from neardup.engines import Settings, Silent
+from neardup.engines.collect import collect
 from neardup.engines.fingerprinting import beyond_tokens
+from neardup.engines.first_pass import count, suits
 from neardup.errors import InputError
 from neardup.fingerprints import CollectionStatistics
 from neardup.report.boilerplate import RULE, boilerplate, site_samples
@@ -30,7 +33,7 @@ from neardup.report.run_pages import RunPages, together
 from neardup.report.side_by_side import without_cut_end
 from neardup.report.verdicts import RuleVerdict, Verdict, distance, verdict_of
 from neardup.results import Result
-from neardup.sources.memory import texts
+from neardup.sources.memory import Memory, texts
 from neardup.text import read, term_lists
 
 #: Of longer pages the beginning is aligned.
@@ -151,11 +154,12 @@ def explain(
     records = pages.at([pages.row_of(a), pages.row_of(b)])
     batch = together([page for page in pages.texts(records) if page is not None])
     detector = parse(pages.report["detector"])
-    chosen = [detector, *(judge for name in judges or USUAL if (judge := parse(name)) != detector)]
+    chosen = [detector, *(judge for name in judges or compared_detectors() if (judge := parse(name)) != detector)]
     names = [(record["id"], record["url"]) for record in records]
     looked = _look(
         batch, pages.settings, chosen, names, records, site_samples(pages, records),
         _first_of_units(pages, records) if any(beyond_tokens(judge.fingerprints()) for judge in chosen) else None,
+        pages.result.statistics,
     )  # fmt: skip
     for record, found in zip(records, looked.comparison.tokens, strict=True):
         if record["tokens"] != found:
@@ -182,8 +186,10 @@ def explain_pages(
     """
     batch = texts([a, b]).batches[0]
     names = [(row["id"] or letter, row["url"]) for row, letter in zip(batch.to_pylist(), "AB", strict=True)]
-    chosen = [parse(judge) for judge in judges or USUAL]
-    return _look(batch, settings or Settings(), chosen, names, [None, None], [[], []])
+    chosen = [parse(judge) for judge in judges or compared_detectors()]
+    settings = settings or Settings()
+    frozen = CollectionStatistics.load(settings.statistics) if settings.statistics else None
+    return _look(batch, settings, chosen, names, [None, None], [[], []], None, frozen)
 
 
 def _look(
@@ -194,17 +200,25 @@ def _look(
     records: Sequence[dict[str, Any] | None],
     samples: Sequence[Sequence[npt.NDArray[np.uint64]]],
     compared: pa.RecordBatch | None = None,
+    frozen: CollectionStatistics | None = None,
 ) -> Explanation:
-    """All that the two pages tell by themselves; ``compared`` are the pages that a run compared in their place."""
-    statistics = CollectionStatistics.load(settings.statistics) if settings.statistics else None
+    """All that the two pages tell by themselves, and by the statistics of their collection; ``compared`` are the pages
+    that a run compared in their place."""
+
+    def statistics_for(judge: Detector) -> CollectionStatistics | None:
+        if frozen is not None and suits(frozen, judge, settings.reading):
+            return frozen
+        # What is not known of a run's collection cannot be had; of two pages by themselves they are all there is.
+        return None if records[0] is not None else _of_two(batch, judge, settings)
+
     found = read(batch, settings.reading)
     comparison = compare_batch(batch, settings=settings, judges=["exact"])
     verdicts = [
         verdict_of(
             judge, batch if compared is None else compared, found.tokens, same_site=comparison.same_site,
-            identical=comparison.identical, reading=settings.reading, statistics=statistics,
+            identical=comparison.identical, reading=settings.reading, statistics=statistics_for(judge),
         )
-        or Verdict(str(judge), False, [], "needs statistics of the collection (--statistics): not asked")
+        or Verdict(str(judge), False, [], "needs statistics that this run did not count: not asked")
         for judge in judges
     ]  # fmt: skip
     terms = term_lists(batch)
@@ -234,6 +248,13 @@ def _look(
         path=[],
         fates=[],
     )
+
+
+def _of_two(batch: pa.RecordBatch, judge: Detector, settings: Settings) -> CollectionStatistics | None:
+    """The statistics of the two pages by themselves, where the detector counts some."""
+    if not judge.counted():
+        return None
+    return count(collect(Memory([batch]), judge, settings, Silent()), judge, settings)
 
 
 def _in_the_run(looked: Explanation, run: RunPages, records: list[dict[str, Any]]) -> Explanation:

@@ -50,8 +50,9 @@ class RunPages:
     @cached_property
     def settings(self) -> Settings:
         """How the run read its pages, for whatever looks at them again."""
-        told = self.report["settings"]
-        return Settings(reading=Reading(**told["reading"]), statistics=told.get("statistics"))
+        counted = self.result.statistics_file
+        reading = Reading(**self.report["settings"]["reading"])
+        return Settings(reading=reading, statistics=None if counted is None else str(counted))
 
     def __len__(self) -> int:
         return int(self.report["counts"]["pages"])
@@ -172,7 +173,7 @@ def texts_from(source: Inputs, records: Sequence[dict[str, Any]], *, patient: bo
     return found
 
 
-def fetch_pages(run: str | os.PathLike[str] | Result, names: Sequence[str | int]) -> pa.RecordBatch:
+def fetch_pages(run: str | os.PathLike[str] | Result | RunPages, names: Sequence[str | int]) -> pa.RecordBatch:
     """The pages of a run named by id, URL or row, read again, in the order asked for.
 
     >>> import pathlib, tempfile
@@ -183,7 +184,7 @@ def fetch_pages(run: str | os.PathLike[str] | Result, names: Sequence[str | int]
     >>> fetch_pages(folder / "out", ["row 0"])["content"].to_pylist()
     [b'one page of some words and no other page']
     """
-    pages = RunPages(run)
+    pages = run if isinstance(run, RunPages) else RunPages(run)
     found = pages.texts(pages.at([pages.row_of(name) for name in names]))
     return together([page for page in found if page is not None])
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from neardup.engines.default import described
 from neardup.engines.outcome import REASONS
 from neardup.graph.power_law import PowerLaw
 from neardup.graph.statistics import HIGH_DEGREE
@@ -31,7 +32,7 @@ def subtitle(report: dict[str, Any]) -> Content:
     paths = report["input"]["paths"]
     shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3:,} more" if len(paths) > 3 else "")
     return html(
-        [shown or "pages in memory", f" · detector {report['detector']} · keeping the {report['settings']['keep']}"]
+        [shown or "pages in memory", f" · detector {described(report)} · keeping the {report['settings']['keep']}"]
     )
 
 

@@ -1,7 +1,7 @@
 """What a detector says of two pages, rule by rule: which keys they share, how alike they are, how much was needed.
 
 The same fingerprints as in a run, computed for the two pages alone. Detectors that select chunks by their frequency in
-the collection need its statistics: the run's own where they were frozen (``--statistics``), else they are not asked.
+the collection need its statistics: the run's own where it has some, else they are not asked.
 """
 
 from __future__ import annotations

@@ -91,10 +91,6 @@ class Source(Protocol):
         """Bytes of the (compressed) input in all, or None where that is not known beforehand."""
         ...
 
-    def has_urls(self) -> bool | None:
-        """Whether the pages have URLs, by a cheap look at the beginning; None where that does not tell."""
-        ...
-
     def close(self) -> None:
         """Gives back what the source holds (the temporary copy of standard input)."""
         ...

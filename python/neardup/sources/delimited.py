@@ -71,9 +71,6 @@ class Delimited:
     def nbytes(self) -> int | None:
         return self.place.size()
 
-    def has_urls(self) -> bool | None:
-        return None if self.place.once is not None else self.fields.url in self._names()
-
     def check(self) -> None:
         """Raises ``InputError`` if the file has no header or a column is missing."""
         if self.place.once is None and (names := self._names()):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 from pyarrow import ArrowInvalid, ArrowNotImplementedError
 
 from neardup.errors import InputError, MissingExtra
+from neardup.sources.replay import Replayed
 
 if TYPE_CHECKING:
     from pyarrow import fs as arrow_fs
@@ -125,7 +126,7 @@ class Place:
 
     path: str
     name: str
-    once: Once | None = None
+    once: Once | Replayed | None = None
 
     @classmethod
     def at(cls, path: str, name: str | None = None) -> Place:
@@ -183,9 +184,10 @@ class Place:
             return taken
 
 
-def standard_input() -> Place:
-    """Standard input, read once as it comes."""
-    return Place(STDIN_NAME, STDIN_NAME, Once(sys.stdin.buffer))
+def standard_input(again: bool = False) -> Place:
+    """Standard input, read as it comes: once, or ``again`` and again."""
+    stream = sys.stdin.buffer
+    return Place(STDIN_NAME, STDIN_NAME, Replayed(stream) if again else Once(stream))
 
 
 def spooled_input(stream: BinaryIO | None = None) -> tuple[Place, Path]:

@@ -19,6 +19,7 @@ from neardup.sources.files import STDIN_NAME, Place, spooled_input, standard_inp
 from neardup.sources.gathering import gathered
 from neardup.sources.jsonl import JsonLines
 from neardup.sources.parquet import ParquetRows
+from neardup.sources.replay import Replayed
 from neardup.sources.tree import PageFiles
 from neardup.sources.unpack import Unpacked
 from neardup.sources.warc import WarcFile
@@ -55,22 +56,25 @@ class Inputs:
             total += size
         return total
 
-    def has_urls(self) -> bool | None:
-        """True as soon as one input has URLs; the first few tell, for a crawl may have very many files."""
-        answers = [file.has_urls() for file in self.files[:16]]
-        if any(answers):
-            return True
-        return None if None in answers else False
+    def read_last(self) -> None:
+        """The next reading is the last: standard input need not be copied any further."""
+        for stream in self._replayed():
+            stream.read_last()
+
+    def _replayed(self) -> list[Replayed]:
+        streams = [place.once for file in self.files for place in _places(file)]
+        return [stream for stream in streams if isinstance(stream, Replayed)]
 
     def names(self) -> list[str]:
         """The path or URL of every file that is read, in order; standard input is ``-``."""
         names: list[str] = []
         for file in self.files:
-            places = [named.place for named in file.files] if isinstance(file, PageFiles) else [file.place]
-            names += ["-" if place.once is not None else place.path for place in places]
+            names += ["-" if place.once is not None else place.path for place in _places(file)]
         return names
 
     def close(self) -> None:
+        for stream in self._replayed():
+            stream.discard()
         if self._temporary is not None:
             self._temporary.unlink(missing_ok=True)
 
@@ -81,6 +85,10 @@ class Inputs:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _places(file: FileSource) -> list[Place]:
+    return [named.place for named in file.files] if isinstance(file, PageFiles) else [file.place]
 
 
 def runs_of_files(files: Sequence[FileSource], most: int) -> list[list[FileSource]]:
@@ -110,12 +118,14 @@ def open_inputs(
     base_url: str | None = None,
     format: str | None = None,
     spool: bool = False,
+    again: bool = False,
 ) -> Inputs:
     """All inputs as one source, in the given order.
 
     An input is a file, a folder, a glob, a URL of a file system, or ``-`` for standard input. ``format`` says
     what files are whose names do not; ``base_url`` gives pages of a folder their URLs; ``spool`` copies
-    standard input to a temporary file (until ``close``), so that it can be read again.
+    standard input to a temporary file (until ``close``), so that it can be read again from any place; ``again`` copies
+    it as it is read, so that it can be read again from its beginning (until ``read_last``).
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -135,7 +145,7 @@ def open_inputs(
     try:
         for given in inputs:
             if os.fspath(given) == STDIN_NAME:
-                place, known, temporary = _standard_input(format, spool)
+                place, known, temporary = _standard_input(format, spool, again)
                 named.append(Named(place, known, STDIN_NAME if known == "page" else None))
             else:
                 named += expand([given], format)
@@ -143,10 +153,18 @@ def open_inputs(
         for file in files:
             file.check()
     except BaseException:
+        for entry in named:
+            _discard(entry.place)
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         raise
     return Inputs(files, temporary)
+
+
+def _discard(place: Place) -> None:
+    """Removes the copy of standard input that was made while it was read."""
+    if isinstance(place.once, Replayed):
+        place.once.discard()
 
 
 def _sources(named: Sequence[Named], fields: Fields, base_url: str | None) -> list[FileSource]:
@@ -177,8 +195,8 @@ def _source(named: Named, fields: Fields) -> FileSource:
             return Delimited(named.place, fields, "\t" if named.format == "tsv" else ",")
 
 
-def _standard_input(format: str | None, spool: bool) -> tuple[Place, str, Path | None]:
-    place, temporary = (standard_input(), None) if not spool else spooled_input()
+def _standard_input(format: str | None, spool: bool, again: bool) -> tuple[Place, str, Path | None]:
+    place, temporary = (standard_input(again), None) if not spool else spooled_input()
     try:
         if format is None:
             plain = next((piece.data for piece in Unpacked(io.BytesIO(place.head(4096)))), b"")
@@ -190,9 +208,11 @@ def _standard_input(format: str | None, spool: bool) -> tuple[Place, str, Path |
                 hint=f"give its format: {', '.join(FORMATS)}",
             )
         if format == "parquet" and temporary is None:
-            place, temporary = spooled_input(place.open())
+            piped, (place, temporary) = place, spooled_input(place.open())
+            _discard(piped)
         return place, format, temporary
     except BaseException:
+        _discard(place)
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         raise

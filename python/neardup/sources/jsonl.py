@@ -78,11 +78,6 @@ class JsonLines:
     def nbytes(self) -> int | None:
         return self.place.size()
 
-    def has_urls(self) -> bool | None:
-        if not self._first_rows:
-            return None
-        return any(isinstance(_value(row, self.fields.url), str) for row in self._first_rows)
-
     def check(self) -> None:
         """Raises ``InputError`` if the file cannot be opened, or a field that was named on purpose is in none of the
         first rows. Only then these are looked at: there may be very many files."""
@@ -276,22 +271,6 @@ def _names(row: dict[str, Any]) -> Iterator[str]:
             yield f"{prefix}{name}"
             if isinstance(value, dict):
                 waiting.append((f"{prefix}{name}.", value))
-
-
-def _value(row: dict[str, Any], name: str) -> Any:
-    """What a field is, or one inside of others.
-
-    >>> _value({"meta": {"url": "x"}}, "meta.url")
-    'x'
-    """
-    if name in row:
-        return row[name]
-    for at, sign in enumerate(name):
-        if sign == "." and isinstance(inner := row.get(name[:at]), dict):
-            found = _value(inner, name[at + 1 :])
-            if found is not None:
-                return found
-    return None
 
 
 def _behind_line(path: str, start: int, size: int) -> int:

@@ -36,9 +36,6 @@ class Memory:
     def nbytes(self) -> int | None:
         return sum(int(batch.column("content").nbytes) for batch in self.batches)
 
-    def has_urls(self) -> bool | None:
-        return any(batch.column("url").null_count < batch.num_rows for batch in self.batches)
-
     def close(self) -> None:
         pass
 
@@ -133,8 +130,8 @@ def texts(pages: Iterable[str | Mapping[str, Any]]) -> Memory:
     """A source of texts, or of mappings with ``text`` or ``html`` and optionally ``id``, ``url``, ``date``.
 
     >>> source = texts(["plain text", {"html": "<p>hello", "url": "http://a.example/"}])
-    >>> source.has_urls(), sum(chunk.load().pages.num_rows for chunk in source.chunks())
-    (True, 2)
+    >>> sum(chunk.load().pages.num_rows for chunk in source.chunks())
+    2
     """
     batches: list[pa.RecordBatch] = []
     rows: list[dict[str, Any]] = []

@@ -36,10 +36,6 @@ class ParquetRows:
     def nbytes(self) -> int | None:
         return self.place.size()
 
-    def has_urls(self) -> bool:
-        with self.open() as file:
-            return _kind(file.schema_arrow, self.fields.url) is not None
-
     def check(self) -> None:
         """Raises ``InputError`` if the file is none, or a column is missing or of no use."""
         with self.open() as file:

@@ -35,9 +35,6 @@ class PageFiles:
     def _sizes(self) -> list[int | None]:
         return [named.place.size() for named in self.files]
 
-    def has_urls(self) -> bool:
-        return self.base_url is not None
-
     def check(self) -> None:
         """Nothing to check: every file is a page."""
 

@@ -69,9 +69,6 @@ class WarcFile:
     def nbytes(self) -> int | None:
         return self.place.size()
 
-    def has_urls(self) -> bool:
-        return True
-
     def check(self) -> None:
         """Raises ``InputError`` for an archive in the older ARC format."""
         if self.place.once is not None:

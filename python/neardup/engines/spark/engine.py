@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import first_pass
+from neardup.engines.default import by_kind, note_default
 from neardup.engines.earlier import FILE
 from neardup.engines.layout import Layout
 from neardup.engines.local import stages
@@ -28,7 +29,7 @@ from neardup.engines.spark import clustering, identity, keys, matching, salting,
 from neardup.engines.spark.components import TOGETHER, components
 from neardup.engines.spark.failures import explained
 from neardup.engines.spark.outcome import SparkOutcome
-from neardup.engines.spark.reading import read_files, read_frame, tally_of, with_inner_columns
+from neardup.engines.spark.reading import likely_kinds, read_files, read_frame, tally_of
 from neardup.engines.spark.salting import Salted, Salting
 from neardup.engines.spark.session import need_pyspark
 from neardup.engines.spark.working import Working, working_folder
@@ -36,8 +37,10 @@ from neardup.engines.stopwatch import Stopwatch
 from neardup.engines.warnings import collection_warnings
 from neardup.errors import InputError
 from neardup.fingerprints import CollectionStatistics
+from neardup.page import Kinds
 from neardup.sources import Fields
 from neardup.sources.inputs import Inputs
+from neardup.sources.kinds import PlainTextMet, first_kinds
 from neardup.version import VERSION
 
 if TYPE_CHECKING:
@@ -73,24 +76,22 @@ def run(
     """
     need_pyspark()
     fields = fields or Fields()
-    if detector is None:
-        detector = "site-aware" if fields.url in with_inner_columns(frame, fields).columns else "minhash"
-    return _run(
+    asked = _Asked(
         frame.sparkSession,
         lambda layout: read_frame(frame, layout, fields, order),
-        parse(detector),
         settings or Settings(),
         working,
         progress or Silent(),
         earlier=earlier,
         keep_fingerprints=keep_fingerprints,
     )
+    return asked.run(detector, lambda: likely_kinds(frame, fields))
 
 
 def run_files(
     session: SparkSession,
     source: Inputs,
-    detector: Detector,
+    detector: str | Detector | None = None,
     settings: Settings | None = None,
     *,
     working: str | None = None,
@@ -99,10 +100,9 @@ def run_files(
     keep_fingerprints: bool = False,
 ) -> SparkOutcome:
     """The same for files that all machines see, each read whole by one task."""
-    return _run(
+    asked = _Asked(
         session,
         lambda layout: read_files(session, source, layout),
-        detector,
         settings or Settings(),
         working,
         progress or Silent(),
@@ -110,27 +110,44 @@ def run_files(
         earlier,
         keep_fingerprints,
     )
+    return asked.run(detector, lambda: first_kinds(source))
 
 
-def _run(
-    session: SparkSession,
-    read: Callable[[Layout], DataFrame],
-    detector: Detector,
-    settings: Settings,
-    parent: str | None,
-    progress: Progress,
-    nbytes: int | None = None,
-    earlier: Sequence[tuple[str, Path]] = (),
-    keep_fingerprints: bool = False,
-) -> SparkOutcome:
-    working = working_folder(session, parent)
-    try:
-        with _options(session), explained():
-            made = _Run(Layout(detector, settings), working, Stopwatch(progress), earlier, keep_fingerprints)
-            return made.outcome(read, nbytes)
-    except BaseException:
-        working.close()
-        raise
+@dataclass(frozen=True)
+class _Asked:
+    """What to run over."""
+
+    session: SparkSession
+    read: Callable[[Layout], DataFrame]
+    settings: Settings
+    #: The folder in which the working folder is to be.
+    parent: str | None
+    progress: Progress
+    nbytes: int | None = None
+    earlier: Sequence[tuple[str, Path]] = ()
+    keep_fingerprints: bool = False
+
+    def run(self, detector: str | Detector | None, first: Callable[[], Kinds]) -> SparkOutcome:
+        """A run with the detector that was named, or with the default for the pages; ``first`` says what these likely
+        are."""
+        if detector is not None:
+            return self._attempt(parse(detector), False)
+        outcome = by_kind(first(), self._attempt)
+        note_default(outcome.report)
+        return outcome
+
+    def _attempt(self, detector: Detector, markup_only: bool) -> SparkOutcome:
+        working = working_folder(self.session, self.parent)
+        try:
+            with _options(self.session), explained():
+                layout = Layout(detector, self.settings)
+                made = _Run(
+                    layout, working, Stopwatch(self.progress), self.earlier, self.keep_fingerprints, markup_only
+                )
+                return made.outcome(self.read, self.nbytes)
+        except BaseException:
+            working.close()
+            raise
 
 
 @contextmanager
@@ -164,6 +181,8 @@ class _Run:
     watch: Stopwatch
     earlier: Sequence[tuple[str, Path]] = ()
     keep_fingerprints: bool = False
+    #: Whether a page of plain text ends the run.
+    markup_only: bool = False
     #: Edges that one task joins; fewer in tests, so that stars are contracted.
     together: int = TOGETHER
     salting: Salting = field(default_factory=Salting)
@@ -178,6 +197,8 @@ class _Run:
             parts = keep(read(layout), "parts")
             tally = tally_of(parts)
             self._check(tally)
+            if self.markup_only and tally.kinds.text:
+                raise PlainTextMet
             pages = identity.numbered(parts, layout)
             if settings.keep == "most-linked":
                 pages = keep(pages, "pages")
@@ -206,10 +227,12 @@ class _Run:
             "format": _native.FORMAT_VERSION,
             "engine": "spark",
             "detector": str(layout.detector),
+            "by_default": False,
             "parameters": layout.detector.parameters(),
             "settings": asdict(settings) | {"hot": settings.hot_beyond(tally.pages)},
             "statistics": first_pass.told(counted),
             "counts": counts,
+            "kinds": asdict(tally.kinds),
             "ignored": tally.ignored,
             "rules": [asdict(rule) for rule in matched.rules],
             "pairs": {"in_all": all_pairs, "held": held},
@@ -335,6 +358,7 @@ class _Run:
             self._sorted(tables.cluster_table(clusters_of, ids), "row", name="clusters.parquet"),
             {},
             self.working,
+            statistics=counted,
         )
         if self.earlier:
             found = tables.pair_table(matched.pairs.where("a < 0"), decisions, ids, layout, False)
@@ -347,7 +371,6 @@ class _Run:
             saved = kept_rows.join(pages.where("row >= 0").select("row", "identity", *names), "row")
             if counted is not None:
                 saved = statistics.with_late_fingerprints(saved, layout, counted)
-                outcome.statistics = counted
             self._sorted(saved, "row", name=FILE)
         short = (F.col("tokens") > 0) & (F.col("tokens") < layout.settings.reading.min_tokens)
         told = new.agg(

@@ -38,7 +38,7 @@ class SparkOutcome:
     working: Working
     #: Pairs with pages of earlier runs, where the run was against such.
     against: DataFrame | None = None
-    #: What fingerprints that were kept were computed with, where the detector needs statistics.
+    #: What fingerprints were computed with, where the detector needs statistics.
     statistics: CollectionStatistics | None = None
 
     def to_arrow(self) -> dict[str, pa.Table]:

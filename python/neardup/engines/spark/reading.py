@@ -27,7 +27,7 @@ from neardup.engines.packed import lists_to_bytes, rows_to_bytes
 from neardup.engines.parts import LIST, STREAMS, TOKENS, Tally
 from neardup.errors import InputError
 from neardup.graph.keep import preferences
-from neardup.page import BATCH_BYTES, Skipped
+from neardup.page import BATCH_BYTES, Kinds, Skipped
 from neardup.sources import Fields
 from neardup.sources.base import Chunk, Loaded, build_pages
 from neardup.sources.inputs import FileSource, Inputs, runs_of_files
@@ -60,7 +60,8 @@ class Reader:
             if count := loaded.pages.num_rows:
                 yield self._rows(part, position, columns, page_columns.kinds)
             position += count
-            tallies.append(Tally(1, count, chunk.nbytes, replaced, loaded.skipped, loaded.ignored))
+            html = Kinds.of(loaded.pages).html
+            tallies.append(Tally(1, count, chunk.nbytes, replaced, loaded.skipped, loaded.ignored, html=html))
         told = json.dumps(Tally.total(tallies).to_json())
         yield pa.RecordBatch.from_pydict({"part": [part], "position": [position], "told": [told]})
 
@@ -276,6 +277,13 @@ def page_frame(frame: DataFrame, fields: Fields, order: str | Sequence[str] | No
         own_id.alias("id"), text(fields.url).alias("url"), content.alias("content"), marked.alias("html"),
         charset.alias("charset"), text(fields.date).alias("date"),
     )  # fmt: skip
+
+
+def likely_kinds(frame: DataFrame, fields: Fields) -> Kinds:
+    """The kind that the pages of a frame have, by its columns, unless there are others among them."""
+    have = set(with_inner_columns(frame, fields).columns)
+    text = fields.html not in have and (fields.text in have or "value" in have)
+    return Kinds(text=1) if text else Kinds(html=1)
 
 
 def tally_of(parts: DataFrame) -> Tally:
