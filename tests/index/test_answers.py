@@ -192,7 +192,7 @@ def test_a_request_belongs_to_its_page(tmp_path: Path, detector: str) -> None:
             with pytest.raises(ConflictError, match="'r1'"):
                 index.add(page, id=id, request="r1")
         pages = [{"id": "c", "text": TEXT}, {"id": "d", "text": other}, {"id": "e", "text": other}]
-        with pytest.raises(ConflictError, match="2 of 3 requests .* the other 1 were carried out"):
+        with pytest.raises(ConflictError, match=r"2 of 3 requests .* the other 1 were carried out"):
             index.add_many(pages, requests=["r1", "r2", "r2"])
         assert index.ids() == ["a", "d"]
         with pytest.raises(UsageError, match="1 requests name 3 pages"):

@@ -27,7 +27,11 @@ from neardup.cli.options import fields_of, input_options
 )
 @click.option("--measure", "measures", multiple=True, metavar="NAME", help="Repeatable.  [default: nDCG@10, P@5]")
 @click.option(
-    "--depth", type=click.IntRange(min=1), default=20, show_default=True, help="Results a list that are compared."
+    "--depth",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Results a list that are compared; judged pages are compared as well.",
 )
 @click.option("--out", "-o", metavar="DIR", help="Folder for all numbers; it appears when all is done.")
 @click.option("--overwrite", is_flag=True, help="Replace an earlier result of the same name.")
@@ -69,7 +73,7 @@ def command(runs: tuple[str, ...], qrels: str, pages: tuple[str, ...], **options
 
     read = [read_run(path) for path in runs]
     grades = read_qrels(qrels)
-    compared = pool(read, options["depth"])
+    compared = pool(read, options["depth"], grades)
     if options["model"]:
         found = by_classifier(
             compared, opened(pages), load_classifier(options["model"]),

@@ -6,7 +6,7 @@ four ways:
 
 - ``every``: as it stands;
 - ``once``: of the pages of a group only the first in a list counts, the others keep their places and earn nothing; what
-  an ideal list could earn counts each group once, by the page that the engine showed (else its best);
+  an ideal list could earn counts each group once, by its best page, whatever the list showed;
 - ``shared``: every page has the judgement of its group, the mean of those given, rounded, halves up;
 - ``shared once``: both.
 
@@ -16,6 +16,7 @@ nothing, as usual. Differences are tested by paired randomisation over queries.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,14 @@ MEASURES: Final = ("nDCG@10", "P@5")
 DEPTH: Final = 20
 
 Grades = Mapping[str, Mapping[str, int]]
+#: The measures whose ideal can be told where groups count once: nDCG's by the formula below, that of the others by how
+#: many groups are relevant.
+_GRADED: Final = "nDCG"
+_COUNTED: Final = frozenset((
+    "AP", "P", "RR", "R", "Rprec", "Success", "SetP", "SetR", "SetF", "SetAP", "SetRelP", "Bpref", "IPrec", "infAP", "ERR",
+    "RBP", "Judged", "NumRet", "NumRel", "NumRelRet", "Accuracy",
+))  # fmt: skip
+
 #: Query, page, page.
 Pair = tuple[str, str, str]
 
@@ -49,17 +58,21 @@ def require_measures() -> None:
         ) from None
 
 
-def pool(runs: Sequence[Run], depth: int = DEPTH) -> dict[str, list[str]]:
-    """The pages that any run returned for each query among its first ``depth``.
+def pool(runs: Sequence[Run], depth: int = DEPTH, qrels: Grades | None = None) -> dict[str, list[str]]:
+    """The pages that any run returned for each query among its first ``depth``, and those that were judged for it.
 
-    >>> pool([Run("a", {"q": ["x", "y"]}), Run("b", {"q": ["z", "x"]})], 1)
-    {'q': ['x', 'z']}
+    >>> runs = [Run("a", {"q": ["x", "y"]}), Run("b", {"q": ["z", "x"]})]
+    >>> pool(runs, 1), pool(runs, 1, {"q": {"w": 2}, "r": {"v": 1}})
+    ({'q': ['x', 'z']}, {'q': ['w', 'x', 'z']})
     """
     pages: defaultdict[str, set[str]] = defaultdict(set)
     for run in runs:
         for query, results in run.results.items():
             pages[query].update(results[:depth])
-    return {query: sorted(found) for query, found in sorted(pages.items())}
+    for query, judged in (qrels or {}).items():
+        if query in pages:
+            pages[query].update(judged)
+    return {query: sorted(names) for query, names in sorted(pages.items())}
 
 
 def pairs_of(pages: Mapping[str, Iterable[str]]) -> list[Pair]:
@@ -145,48 +158,108 @@ def _parsed(measures: Sequence[str]) -> list[Any]:
     import ir_measures
 
     try:
-        return [ir_measures.parse_measure(measure) for measure in measures]
+        parsed = [ir_measures.parse_measure(measure) for measure in measures]
     except (ValueError, NameError) as error:
         raise UsageError(f"not a measure: {error}", hint="such as nDCG@10, P@5, AP, RR") from None
+    for measure in parsed:
+        if measure.NAME != _GRADED and measure.NAME not in _COUNTED:
+            raise UsageError(
+                f"what {measure.NAME} would be of an ideal list in which repeats count once is not known",
+                hint="such as nDCG@10, P@5, AP, RR",
+            )
+    return parsed
 
 
 def _calculate(
     measures: Sequence[Any], run: Run, qrels: Grades, groups: Mapping[str, Mapping[str, str]], way: str,
     queries: Sequence[str],
 ) -> dict[str, dict[str, float]]:  # fmt: skip
+    values = {}
+    seen = {query: _seen(run.results.get(query, []), qrels[query], groups.get(query, {}), way) for query in queries}
+    for measure in measures:
+        found = values[str(measure)] = dict.fromkeys(queries, 0.0)
+        for query, value in _by_query(measure, seen):
+            one = seen[query]
+            # The library takes the ideal from the pages shown; what the best of each group could earn is a constant.
+            ideal = _ideal(measure, one.best.values()) if measure.NAME == _GRADED else 0.0
+            found[query] = value * _ideal(measure, one.shown_grades().values()) / ideal if ideal else value
+    return values
+
+
+def _by_query(measure: Any, seen: Mapping[str, _Seen]) -> list[tuple[str, float]]:
     import ir_measures
 
     results, grades = [], []
-    for query in queries:
-        shown, judged = _seen(run.results.get(query, []), qrels[query], groups.get(query, {}), way)
-        results += [ir_measures.ScoredDoc(query, page, float(-at)) for at, page in enumerate(shown)]
-        grades += [ir_measures.Qrel(query, page, grade) for page, grade in judged.items()]
-    found: dict[str, dict[str, float]] = {str(measure): dict.fromkeys(queries, 0.0) for measure in measures}
-    for metric in ir_measures.iter_calc(measures, grades, results):
-        found[str(metric.measure)][metric.query_id] = float(metric.value)
-    return found
+    relevant = measure.params.get("rel", 1)
+    # Some of the programs that measure read names as words or as numbers.
+    queries = list(seen)
+    for number, one in enumerate(seen.values(), 1):
+        query, judged = str(number), one.shown_grades()
+        place = {page: f"d{at}" for at, page in enumerate(dict.fromkeys([*one.shown, *judged]))}
+        results += [ir_measures.ScoredDoc(query, place[page], float(-at)) for at, page in enumerate(one.shown)]
+        grades += [ir_measures.Qrel(query, place[page], grade) for page, grade in judged.items()]
+        if measure.NAME != _GRADED:
+            # A group is relevant by its best page, also where the list showed one that is not.
+            grades += [
+                ir_measures.Qrel(query, f"best{at}", best)
+                for at, (page, best) in enumerate(one.best.items())
+                if judged.get(page, 0) < relevant <= best
+            ]
+    metrics = ir_measures.iter_calc([measure], grades, results)
+    return [(queries[int(metric.query_id) - 1], float(metric.value)) for metric in metrics]
 
 
-def _seen(
-    results: Sequence[str], grades: Mapping[str, int], groups: Mapping[str, str], way: str
-) -> tuple[list[str], dict[str, int]]:
+def _ideal(measure: Any, grades: Iterable[int]) -> float:
+    """The highest discounted cumulative gain that a list can have, as nDCG is normalised by.
+
+    >>> import ir_measures
+    >>> round(_ideal(ir_measures.parse_measure("nDCG@2"), [1, 3, 2]), 3)
+    4.262
+    """
+    gains = measure.params.get("gains", {})
+    values = [gains.get(grade, max(grade, 0)) for grade in grades]
+    if measure.params.get("dcg") == "exp-log2":
+        values = [2.0**value - 1 for value in values]
+    best = sorted(values, reverse=True)[: measure.params.get("cutoff")]
+    return sum(value / math.log2(place + 1) for place, value in enumerate(best, 1))
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A list of results as one of the ways sees it: names of pages or groups."""
+
+    shown: list[str]
+    #: The grade of the page that was shown, where it was judged.
+    own: dict[str, int]
+    #: The best grade of each group, of those judged; of each page where pages count by themselves.
+    best: dict[str, int]
+
+    def shown_grades(self) -> dict[str, int]:
+        """Grades as this list earns them; of what it does not show, the best."""
+        shown = set(self.shown)
+        return {page: grade for page, grade in self.best.items() if page not in shown} | self.own
+
+
+def _seen(results: Sequence[str], grades: Mapping[str, int], groups: Mapping[str, str], way: str) -> _Seen:
     """A list of results and the judgements of their names, as one of the ways sees them."""
     if "shared" in way:
         grades = shared_grades(grades, groups)
     if "once" not in way:
-        return list(results), dict(grades)
-    shown, judged, seen = [], {}, set()
+        return _Seen(list(results), {page: grades[page] for page in results if page in grades}, dict(grades))
+    shown: list[str] = []
+    own: dict[str, int] = {}
+    seen: set[str] = set()
     for at, page in enumerate(results):
         group = groups.get(page, page)
         shown.append(f"{group} again, at {at}" if group in seen else group)
         if group not in seen and page in grades:
-            judged[group] = grades[page]
+            own[group] = grades[page]
         seen.add(group)
+    best: dict[str, int] = {}
     for page, grade in grades.items():
         group = groups.get(page, page)
-        if group not in seen:
-            judged[group] = max(grade, judged.get(group, grade))
-    return shown, judged
+        best[group] = max(grade, best.get(group, grade))
+    return _Seen(shown, own, best)
 
 
 def shared_grades(grades: Mapping[str, int], groups: Mapping[str, str]) -> dict[str, int]:
