@@ -103,7 +103,7 @@ class Workshop:
             f"{name}.parquet", "signals", "--pages", pages, "--rendered", rendered, "--pairs", web / "pairs.csv",
             "--query-field", "query_text", "--idf", idf, "--quiet",
         )  # fmt: skip
-        return Labelled.of(read_signals(signals), read_judged(web / "pairs.csv"))
+        return Labelled.read(read_signals(signals), web / "pairs.csv")
 
 
 def tested_row(learned: Labelled, groups: str, tested: Labelled, effort: Effort) -> dict[str, Any]:

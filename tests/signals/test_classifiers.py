@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from neardup.evaluation.many_signals import (
     table_2,
     train,
 )
-from neardup.evaluation.many_signals_report import write_tables
+from neardup.evaluation.many_signals_report import described, write_tables
+from neardup.signals.catalogue import names_of
 from neardup.signals.classifiers import LEARNERS, Classifier, learn, load_classifier, save_classifier
 from neardup.signals.classifiers.boosting import Boosting
 from neardup.signals.classifiers.rules import Rules, _Ripper, learn_rules
@@ -235,6 +237,97 @@ def test_labels_are_joined_in_either_order_and_what_is_left_out_is_counted() -> 
         Labelled.of(table, Judged(["x"], ["y"], np.array([0], np.int8)))
 
 
+def test_labels_belong_to_their_query() -> None:
+    """The same two pages are duplicates for one query and not for another, whose snippets show other parts."""
+    table = table_of(planted(4, 1)[0])
+    ends = {name: pa.array([name] * 4) for name in "ab"}
+    for at, name in enumerate("ab"):
+        table = table.set_column(at, name, ends[name])
+    table = table.set_column(2, "query", pa.array(["p", "q", "r", None]))
+
+    def labels(query: list[str | None], label: list[int]) -> Judged:
+        return Judged(["a"] * len(label), ["b"] * len(label), np.array(label, np.int8), query=query)
+
+    assert Labelled.of(table, labels(["p", "q"], [0, 1])).duplicate.tolist() == [True, False]
+    # What names no query holds for all others.
+    assert Labelled.of(table, labels(["q", None], [1, 0])).duplicate.tolist() == [True, False, True, True]
+    # A pair without a query takes a label that all queries share.
+    assert Labelled.of(table, labels(["p", "q"], [0, 0])).duplicate.tolist() == [True, True, True]
+    for query in (None, "p"):
+        with pytest.raises(InputError, match="has two labels"):
+            Labelled.of(table, labels([query, query], [0, 1]))
+
+
+def test_an_even_number_of_runs_has_no_median_run() -> None:
+    labelled = labelled_of(*planted(300, 11))
+    for seeds in (0, 2, 10):
+        with pytest.raises(UsageError, match="no run of median F"):
+            cross_validate(labelled, NAMES[:1], "tree", seeds=seeds)
+        with pytest.raises(UsageError, match="no run of median F"):
+            held_out(labelled, "F", "tree", labelled, seeds=seeds)
+    for seeds in (1, 3, 5):
+        found = cross_validate(labelled, NAMES[:1], "tree", folds=3, seeds=seeds)
+        assert found["low"] <= found["F"] <= found["high"]
+
+
+def test_a_name_of_groups_says_what_is_in_it() -> None:
+    labelled = labelled_of(*planted(300, 11))
+    assert labelled.default_groups() == "F"
+    row = experiment(labelled, "F", Effort(folds=2, seeds=1, kinds=("tree",)))
+    assert set(row["without"]) == set(names_of("F")) - set(labelled.table.column_names)
+    assert described(row) == "F without " + ", ".join(row["without"]).replace("_", " ")
+    assert train(labelled, "F", "tree").about["without"] == row["without"]
+    # What is asked for by name and is not there is refused, not left out.
+    with pytest.raises(InputError, match="no signal of RS"):
+        train(labelled, "F+RS", "tree")
+
+
+def test_the_wide_distance_stands_in_where_gzip_sees_too_little() -> None:
+    labelled = labelled_of(*planted(300, 11))
+    table = labelled.table
+    assert table.column("fetched_mcd").null_count > 0
+    wide = table.column("fetched_mcd").combine_chunks().fill_null(0.5)
+    with_wide = replace(labelled, table=table.append_column("fetched_wide_mcd", wide))
+    assert with_wide.default_groups() == "F+fetched_wide_mcd"
+    # Where gzip sees every body, it is enough.
+    whole = table.set_column(table.column_names.index("fetched_mcd"), "fetched_mcd", wide)
+    assert replace(labelled, table=whole.append_column("fetched_wide_mcd", wide)).default_groups() == "F"
+
+
+@pytest.mark.parametrize("kind", sorted(LEARNERS))
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e308, -1e308])
+def test_a_number_that_no_training_gives_is_damage(tmp_path: Path, kind: str, number: float) -> None:
+    """Every number of a classifier's parts in turn: as it stands none of them may decide anything."""
+    file = tmp_path / "model.json"
+    values, labels = planted(300, 1)
+    save_classifier(Classifier(kind, NAMES, learn(kind, values, labels, NAMES)), file)
+    good = json.loads(file.read_text())
+    places = [place for place, leaf in _leaves(good["parts"]) if isinstance(leaf, float)]
+    assert len(places) > 2
+    for place in places[:: max(1, len(places) // 40)]:
+        broken = json.loads(json.dumps(good))
+        *path, last = place
+        part = broken["parts"]
+        for step in path:
+            part = part[step]
+        # A finite threshold that no value reaches is one that training gives (what is there, against what is missing).
+        is_threshold = "threshold" in place or (kind == "rules" and "rules" in place)
+        part[last] = number
+        file.write_text(json.dumps(broken))
+        if is_threshold and np.isfinite(number):
+            load_classifier(file)
+            continue
+        with pytest.raises(FormatError, match="damaged"):
+            load_classifier(file)
+
+
+def _leaves(part: Any, place: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], Any]]:
+    steps = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else None
+    if steps is None:
+        return [(place, part)]
+    return [found for step, inner in steps for found in _leaves(inner, (*place, step))]
+
+
 def test_experiments() -> None:
     labelled = labelled_of(*planted(900, 11))
     effort = Effort(folds=4, seeds=3, kinds=("rules", "tree"))
@@ -297,4 +390,4 @@ def test_tables_and_figures_appear_together(tmp_path: Path) -> None:
     assert [row["added"] for row in told["figure 3"]] == [
         "same_domain + fetched_same_title", "fetched_simhash_distance", "fetched_mcd",
     ]  # fmt: skip
-    assert "| F | " in (tmp_path / "tables" / "tables.md").read_text()
+    assert "| F without fetched tfidf distance | " in (tmp_path / "tables" / "tables.md").read_text()

@@ -362,3 +362,17 @@ def test_the_commands(tmp_path: Path, small_web: Web) -> None:
     done = neardup(*given, "--idf", "pages.jsonl")
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    ["<div hidden>{}</div>", "<p style='display: none'>{}</p>", "<span style=visibility:hidden>{}</span>",
+     "<ul><li hidden>{}<li>else</ul>", "<dialog>{}</dialog>", "<div hidden><div>x</div>{}</div>"],
+)  # fmt: skip
+def test_what_is_not_displayed_is_in_no_snippet(hidden: str) -> None:
+    """A query's word that stands only in what the page does not display is not there (the paper's visible text)."""
+    words = "a secretword stands here"
+    for content, there in ((hidden.format(words), False), (f"<p>{words}</p>", True)):
+        pages = [{"id": name, "html": f"<p>some text {name}</p>{content}<p>more text</p>"} for name in "xy"]
+        table = compute([("x", "y", "secretword")], pages, signals="FS")
+        assert (table["fetched_snippet_mcd"].to_pylist() != [None]) is there

@@ -108,7 +108,7 @@ impl Terms for Tokens<'_> {
     }
 }
 
-/// (text, layout, tokens of the main content, canonical address) of each page.
+/// (text that is displayed, layout, tokens of the main content, canonical address) of each page.
 #[pyfunction]
 pub fn anatomy<'py>(
     py: Python<'py>,
@@ -130,9 +130,9 @@ pub fn anatomy<'py>(
                 html_anatomy(&decoded.text, url.as_ref())
             } else {
                 let text = decoded.text.into_owned();
-                Anatomy { main: text.clone(), text, ..Anatomy::default() }
+                Anatomy { main: text.clone(), displayed: text, ..Anatomy::default() }
             };
-            texts.append_value(&found.text);
+            texts.append_value(&found.displayed);
             canonical.append_option(found.canonical);
             layout.extend(found.layout);
             layout_ends.push(layout.len() as i64);

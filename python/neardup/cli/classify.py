@@ -33,7 +33,6 @@ def command(model: str, signals_: str, labels: str | None, out: str | None, **op
     import pyarrow as pa
 
     from neardup.cli.summary import print_json
-    from neardup.evaluation.judged import read_judged
     from neardup.evaluation.many_signals import Labelled, measured
     from neardup.evaluation.many_signals_report import read_signals
     from neardup.signals.classifiers import load_classifier
@@ -46,7 +45,7 @@ def command(model: str, signals_: str, labels: str | None, out: str | None, **op
         decided = {"score": pa.array(scores), "duplicate": pa.array(accepted)}
         write_table(pa.table({name: table.column(name) for name in ("a", "b", "query")} | decided), out)
     if labels:
-        labelled = Labelled.of(table, read_judged(labels, labels_of(options), options["label_field"]))
+        labelled = Labelled.read(table, labels, labels_of(options), options["label_field"])
         found = measured(classifier, labelled)
         told["labelled"] = labelled.summary() | {name: round(found[name], 4) for name in ("P", "R", "F")}
     if options["as_json"]:

@@ -27,9 +27,13 @@ def print_training(classifier: Any, told: dict[str, Any], out: str, options: dic
     for what, count in pairs["left out"].items():
         if count:
             console.print(f"  left out: {count:,} {what}")
+    for name, count in told["nulls"].items():
+        console.print(f"  no value: {name.replace('_', ' ')} of {count:,} pairs")
     if "cross-validation" in told:
+        from neardup.evaluation.many_signals_report import described
+
         row = told["cross-validation"]
-        title = f"{options['folds']}-fold cross-validation by query, median F of {options['seeds']}: {row['signals']}"
+        title = f"{options['folds']}-fold cross-validation by query, median F of {options['seeds']}: {described(row)}"
         table = grid(None, *((name, "right") for name in ("P", "R", "F", "quartiles of F")), ("learner", "left"))
         for kind, words in _LEARNERS.items():
             if kind in row:

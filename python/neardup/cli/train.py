@@ -16,8 +16,9 @@ from neardup.cli.options import file_to_write, label_options, labels_of
 )
 @label_options
 @click.option(
-    "--groups", default="F+R+RS", show_default=True, metavar="SUM", help="Groups or names of signals, joined by +."
-)
+    "--groups", metavar="SUM", help="Groups or names of signals, joined by +.  [default: the paper's that are in FILE "
+    "(F+R+RS if pages were rendered), with wide_mcd where gzip's window is too short]",
+)  # fmt: skip
 @click.option(
     "--learner", type=click.Choice(["tree", "rules", "boosting"]), default="rules", show_default=True,
     help="Decision tree, RIPPER's rules, or gradient boosting.",
@@ -28,13 +29,13 @@ from neardup.cli.options import file_to_write, label_options, labels_of
 )
 @click.option(
     "--seeds", type=click.IntRange(min=0), default=9, show_default=True,
-    help="How often it is repeated; the run of median F is told. 0: no cross-validation.",
+    help="How often it is repeated, an odd number; the run of median F is reported. 0: no cross-validation.",
 )  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the classifier that is written.")
 @click.option("--tables", metavar="DIR", help="Also draw up all tables and figures of the paper, into a folder.")
 @click.option("--overwrite", is_flag=True, help="Replace earlier tables of the same name.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
-def command(signals_: str, labels: str, groups: str, learner: str, out: str, **options: Any) -> None:
+def command(signals_: str, labels: str, groups: str | None, learner: str, out: str, **options: Any) -> None:
     """Train a classifier on all labelled pairs, and tell by cross-validation, query by query, how good it is.
 
     \b
@@ -43,18 +44,22 @@ def command(signals_: str, labels: str, groups: str, learner: str, out: str, **o
     """
     from neardup.cli.learning import print_training
     from neardup.cli.summary import print_json
-    from neardup.evaluation.judged import read_judged
-    from neardup.evaluation.many_signals import Effort, Labelled, experiment, train
+    from neardup.evaluation.many_signals import Effort, Labelled, check_seeds, experiment, train
     from neardup.evaluation.many_signals_report import read_signals, require_for_tables, write_tables
     from neardup.signals.classifiers import save_classifier
     from neardup.signals.classifiers.learners import require_learners
 
     require_learners()
+    if options["seeds"]:
+        check_seeds(options["seeds"])
     if options["tables"]:
         require_for_tables()
-    labelled = Labelled.of(read_signals(signals_), read_judged(labels, labels_of(options), options["label_field"]))
+    labelled = Labelled.read(read_signals(signals_), labels, labels_of(options), options["label_field"])
+    groups = groups or labelled.default_groups()
     classifier = train(labelled, groups, learner, options["seed"])
-    told: dict[str, Any] = {"pairs": labelled.summary(), "signals": classifier.signals}
+    nulls = {name: count for name in classifier.signals if (count := labelled.nulls(name))}
+    told: dict[str, Any] = {"pairs": labelled.summary(), "groups": groups, "signals": classifier.signals}
+    told |= {"without": labelled.missing(groups), "nulls": nulls}
     if options["seeds"]:
         effort = Effort(options["folds"], options["seeds"])
         row = experiment(labelled, groups, effort)

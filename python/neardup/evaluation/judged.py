@@ -102,8 +102,9 @@ def read_judged(
     path: str | os.PathLike[str],
     labels: Labels = Labels(),
     column: str = "label",
+    query_field: str = "query",
 ) -> Judged:
-    """The judged pairs of a file; the label stands in the column named.
+    """The judged pairs of a file; the label and the query, if there is one, stand in the columns named.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "pairs.csv"
@@ -134,7 +135,7 @@ def read_judged(
     def optional(name: str) -> list[str | None]:
         return [None if row.get(name) in (None, "") else str(row[name]) for row in rows]
 
-    return Judged(a, b, np.array(place, np.int8), optional("reason"), optional("query"), _weights(rows, path))
+    return Judged(a, b, np.array(place, np.int8), optional("reason"), optional(query_field), _weights(rows, path))
 
 
 def _weights(rows: Sequence[Mapping[str, Any]], path: str | os.PathLike[str]) -> npt.NDArray[np.float64] | None:

@@ -9,6 +9,7 @@ signals.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.errors import InputError
-from neardup.evaluation.judged import Judged
-from neardup.signals.catalogue import by_name, names_of
+from neardup.errors import InputError, UsageError
+from neardup.evaluation.judged import Judged, Labels, read_judged
+from neardup.signals.catalogue import BODIES, by_name, names_of
 from neardup.signals.classifiers import Classifier, learn
 from neardup.signals.classifiers.model import matrix
 from neardup.signals.computing import told
@@ -36,6 +37,14 @@ Numbers = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 
+#: A query, if there is one, and two pages in the order of their names.
+_Key = tuple[str | None, str, str]
+
+
+def _keys(query: Sequence[str | None], a: Sequence[str], b: Sequence[str]) -> list[_Key]:
+    return [(words, min(x, y), max(x, y)) for words, x, y in zip(query, a, b, strict=True)]
+
+
 @dataclass(frozen=True)
 class Labelled:
     """Pairs with signals, labels and queries."""
@@ -48,16 +57,37 @@ class Labelled:
 
     @staticmethod
     def of(signals: pa.Table, judged: Judged) -> Labelled:
-        """Joins a table of signals with judged pairs, by the names of the two pages in either order.
+        """Joins a table of signals with judged pairs: by the names of the two pages in either order, and by the query
+        where the judgement names one. A judgement without a query holds for the pair under every query; a pair without
+        a query takes the label of its queries, if that is one label.
 
-        A pair that was not judged, or not decided, is left out and counted; a judged pair without signals too.
+        A pair that was not judged, or not decided, is left out and counted; a judged pair without signals too. Two
+        labels for one pair and query are an error: which of them holds, nobody can tell.
         """
         told(signals, "signals")
-        place: dict[tuple[str, str], int] = {}
-        for at, (one, other) in enumerate(zip(judged.a, judged.b, strict=True)):
-            place[min(one, other), max(one, other)] = at
+        place: dict[_Key, int] = {}
+        for at, key in enumerate(_keys(judged.query, judged.a, judged.b)):
+            before = place.setdefault(key, at)
+            if judged.label[before] != judged.label[at]:
+                query, one, other = key
+                words = "" if query is None else f" for the query {query!r}"
+                raise InputError(
+                    f"the pair {one!r}, {other!r} has two labels{words}",
+                    hint="give one: neardup judge report says on which pairs judges differ",
+                )
         a, b = signals.column("a").to_pylist(), signals.column("b").to_pylist()
-        found = np.array([place.get((min(x, y), max(x, y)), -1) for x, y in zip(a, b, strict=True)], np.int64)
+        keys = _keys(signals.column("query").to_pylist(), a, b)
+        agreed: dict[tuple[str, str], int] = {}
+        for (_, one, other), at in place.items():
+            before = agreed.setdefault((one, other), at)
+            if before >= 0 and judged.label[before] != judged.label[at]:
+                agreed[one, other] = -1
+
+        def judgement(query: str | None, one: str, other: str) -> int:
+            otherwise = agreed.get((one, other), -1) if query is None else -1
+            return place.get((query, one, other), place.get((None, one, other), otherwise))
+
+        found = np.array([judgement(*key) for key in keys], np.int64)
         label = np.where(found >= 0, judged.label[found], -1)
         same = np.array([x == y for x, y in zip(a, b, strict=True)])
         kept = (label >= 0) & (label < 2) & ~same
@@ -70,19 +100,47 @@ class Labelled:
         if not kept.any():
             raise InputError("no pair has both signals and a label", hint="are these labels of these pairs?")
         words = signals.column("query").to_pylist()
-        keys = [f"q{words[at]}" if words[at] is not None else f"p{at}" for at in np.flatnonzero(kept).tolist()]
-        query = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+        names = [f"q{words[at]}" if words[at] is not None else f"p{at}" for at in np.flatnonzero(kept).tolist()]
+        query = np.unique(names, return_inverse=True)[1].astype(np.int64)
         return Labelled(signals.filter(pa.array(kept)), label[kept] == 0, query, left_out)
+
+    @staticmethod
+    def read(
+        signals: pa.Table, labels: str | os.PathLike[str], words: Labels | None = None, column: str = "label"
+    ) -> Labelled:
+        """Joins a table of signals with the labels of a file, which names queries as the table's pairs did."""
+        return Labelled.of(
+            signals, read_judged(labels, words or Labels(), column, told(signals, "signals")["query_field"])
+        )
 
     def __len__(self) -> int:
         return len(self.duplicate)
 
     def available(self, groups: str) -> list[str]:
-        """The signals of a sum of groups that the table has; at least one must be there."""
-        names = [name for name in names_of(groups) if name in self.table.column_names]
-        if not names:
-            raise InputError(f"the table has no signal of {groups}", hint="neardup signals can make them")
-        return names
+        """The signals of a sum of groups that the table has; of each group or name at least one must be there."""
+        there = set(self.table.column_names)
+        for part in groups.split("+"):
+            if not there & set(names_of(part)):
+                raise InputError(f"the table has no signal of {part.strip()}", hint="neardup signals can make them")
+        return [name for name in names_of(groups) if name in there]
+
+    def missing(self, groups: str) -> list[str]:
+        """The signals of a sum of groups that the table has not."""
+        return [name for name in names_of(groups) if name not in self.table.column_names]
+
+    def default_groups(self) -> str:
+        """The paper's groups that the table has; where gzip's window is too short for bodies, the compression distance
+        with a wide one beside it, under its own name."""
+        there = set(self.table.column_names)
+        groups = [group for group in ("F", "R", "RS") if there & set(names_of(group))]
+        wide = [f"{body}_wide_mcd" for body in BODIES if self.nulls(f"{body}_mcd") and f"{body}_wide_mcd" in there]
+        if not groups:
+            raise InputError("the table has no signal of the paper's groups", hint="name some with --groups")
+        return "+".join([*groups, *wide])
+
+    def nulls(self, name: str) -> int:
+        """How many pairs a signal says nothing of; 0 if it is not in the table."""
+        return int(self.table.column(name).null_count) if name in self.table.column_names else 0
 
     def summary(self) -> dict[str, Any]:
         """Pairs, duplicates, their share, queries."""
@@ -124,6 +182,12 @@ def precision_recall_f(accepted: Flags, duplicate: Flags) -> tuple[float, float,
     return precision, recall, 2 * precision * recall / (precision + recall)
 
 
+def check_seeds(seeds: int) -> None:
+    """Raises unless one of so many runs is the median one."""
+    if seeds < 1 or seeds % 2 == 0:
+        raise UsageError(f"{seeds} seeds have no run of median F", hint=f"give an odd number, as the paper's {SEEDS}")
+
+
 def cross_validate(
     labelled: Labelled,
     names: Sequence[str],
@@ -140,6 +204,7 @@ def cross_validate(
     values, duplicate, query = matrix(labelled.table, names), labelled.duplicate, labelled.query
     if only is not None:
         values, duplicate, query = values[only], duplicate[only], np.unique(query[only], return_inverse=True)[1]
+    check_seeds(seeds)
     runs = []
     for seed in range(seeds):
         fold = folds_of(query, duplicate, seed, folds)
@@ -194,11 +259,12 @@ class Effort:
 def experiment(labelled: Labelled, groups: str, effort: Effort = Effort(), only: Flags | None = None) -> dict[str, Any]:
     """A row for a sum of groups (or names of signals), with the median run of each learner."""
     names = labelled.available(groups)
+    without = labelled.missing(groups)
     found = {
         kind: cross_validate(labelled, names, kind, folds=effort.folds, seeds=effort.seeds, only=only)
         for kind in effort.kinds
     }
-    return _row(groups, found) | {"runs": found}
+    return _row(groups, found) | {"without": without, "runs": found}
 
 
 def experiments(labelled: Labelled, sums: Sequence[str], effort: Effort) -> list[dict[str, Any]]:
@@ -292,7 +358,8 @@ def train(labelled: Labelled, groups: str, kind: str, seed: int = 0) -> Classifi
     names = labelled.available(groups)
     parts = learn(kind, matrix(labelled.table, names), labelled.duplicate, names, seed)
     about = told(labelled.table)
-    return Classifier(kind, names, parts, about["idf"], {"groups": groups, "seed": seed} | labelled.summary())
+    made = {"groups": groups, "without": labelled.missing(groups), "seed": seed}
+    return Classifier(kind, names, parts, about["idf"], made | labelled.summary())
 
 
 def measured(classifier: Classifier, labelled: Labelled) -> dict[str, Any]:
@@ -309,6 +376,7 @@ def held_out(learned: Labelled, groups: str, kind: str, tested: Labelled, seeds:
     runs = sorted(
         (measured(train(learned, groups, kind, seed), tested) for seed in range(seeds)), key=lambda run: run["F"]
     )
+    check_seeds(seeds)
     median = runs[len(runs) // 2]
     low, high = np.percentile([run["F"] for run in runs], [25, 75])
     interval = f_interval(median["accepted"], tested.duplicate, tested.query)

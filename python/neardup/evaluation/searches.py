@@ -40,8 +40,8 @@ Grades = Mapping[str, Mapping[str, int]]
 #: many groups are relevant.
 _GRADED: Final = "nDCG"
 _COUNTED: Final = frozenset((
-    "AP", "P", "RR", "R", "Rprec", "Success", "SetP", "SetR", "SetF", "SetAP", "SetRelP", "Bpref", "IPrec", "infAP", "ERR",
-    "RBP", "Judged", "NumRet", "NumRel", "NumRelRet", "Accuracy",
+    "AP", "P", "RR", "R", "Rprec", "Success", "SetP", "SetR", "SetF", "SetAP", "SetRelP", "Bpref", "IPrec", "infAP",
+    "ERR", "RBP", "Judged", "NumRet", "NumRel", "NumRelRet", "Accuracy",
 ))  # fmt: skip
 
 #: Query, page, page.

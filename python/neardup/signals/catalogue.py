@@ -63,9 +63,9 @@ def _of_body(body: str) -> list[Signal]:
         Signal(f"{body}_mcd", paper,
                "max(|c(AB)−c(AA)|, |c(AB)−c(BB)|) / max(c(AA), c(BB)), c = gzip -9 size; null if a body is longer than "
                "gzip sees (32,506 bytes)", "one compression of both bodies", late + 6),
-        Signal(f"{body}_snippet_mcd", snippets, "mcd of the visible text around the query's words, 12 terms to either "
-               "side and at most 1,000 in all; null without query, or if neither page has one of its words",
-               "one compression of both snippets", late + 7, version=2),
+        Signal(f"{body}_snippet_mcd", snippets, "mcd of the displayed text around the query's words, 12 terms to "
+               "either side and at most 1,000 in all; null without query, or if neither page has one of its words",
+               "one compression of both snippets", late + 7, version=3),
         Signal(f"{body}_wide_mcd", ours, "mcd with zstd, whose window is as long as both bodies; null beyond 8 MiB",
                "one compression of both bodies", late + 8),
         Signal(f"{body}_main_jaccard", ours, "Jaccard similarity of the 3-term shingles of the main contents",

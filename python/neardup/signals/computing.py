@@ -131,6 +131,7 @@ def compute(
         "idf": None if idf is None else idf.digest,
         "snippet": {"window": SNIPPET_WINDOW, "terms": SNIPPET_TERMS},
         "skipped": skipped,
+        "query_field": query_field,
     }
     return table.replace_schema_metadata({METADATA: json.dumps(about)})
 
@@ -153,7 +154,7 @@ def told(table: pa.Table, where: str = "") -> dict[str, Any]:
     columns = {"a", "b", "query"} <= set(table.column_names)
     if not isinstance(about, dict) or not isinstance(about.get("signals"), dict) or not columns:
         raise InputError("not a table of signals", where=where or None, hint="neardup signals makes one")
-    return {"idf": None} | about
+    return {"idf": None, "query_field": "query"} | about
 
 
 def _is_empty(bodies: Bodies, rows: Rows) -> npt.NDArray[np.bool_]:

@@ -7,8 +7,11 @@
 //! them in links, looking at the block before and the one after. It needs no tree, no language and no other page; where
 //! no block counts, all of the text does. *Canonical* is the first `link rel=canonical`. Cost: one scan.
 
+use std::ops::Range;
+
 use url::Url;
 
+use super::blocks::{is_not_displayed, styles};
 use super::links::normalised;
 use super::names::{Name, NameTable};
 use super::references;
@@ -20,6 +23,9 @@ use super::visible::push_shown;
 pub struct Anatomy {
     /// The visible text, title included, markup as white space.
     pub text: String,
+    /// The same without what the page does not display (`hidden`, `display:none`, `visibility:hidden`, a `dialog` that is
+    /// not open), as far as its own tags say so.
+    pub displayed: String,
     /// The block elements in the order in which they open, each as a number.
     pub layout: Vec<u64>,
     /// The main content; a line a block.
@@ -45,7 +51,8 @@ pub fn anatomy(html: &str, url: Option<&Url>) -> Anatomy {
     reader.close_block();
     let main = reader.main();
     let canonical = reader.canonical.as_deref().and_then(|href| resolved(href, reader.base.as_deref(), url));
-    Anatomy { text: reader.text, layout: reader.layout, main, canonical }
+    let displayed = reader.displayed();
+    Anatomy { text: reader.text, displayed, layout: reader.layout, main, canonical }
 }
 
 fn resolved(href: &str, base: Option<&str>, url: Option<&Url>) -> Option<String> {
@@ -96,9 +103,54 @@ struct Reader {
     raw_is_hidden: bool,
     in_link: bool,
     in_title: bool,
+    /// The element that is not displayed, and how many of its name are open in it.
+    undisplayed: Option<(u64, usize)>,
+    /// Stretches of the text that are not displayed.
+    hidden: Vec<Range<usize>>,
 }
 
 impl Reader {
+    fn displayed(&self) -> String {
+        let mut displayed = String::with_capacity(self.text.len());
+        let mut from = 0;
+        for stretch in &self.hidden {
+            displayed.push_str(&self.text[from..stretch.start]);
+            displayed.push(' ');
+            from = stretch.end;
+        }
+        displayed.push_str(&self.text[from..]);
+        displayed
+    }
+
+    /// Follows which element is not displayed. One whose end tag may be left out ends where the next begins that ends it.
+    fn open_displayed(&mut self, tag: &Tag<'_>, meaning: Meaning) {
+        let (key, block) = (tag.name.key, BLOCKS.get(tag.name.key));
+        if let Some((hidden, depth)) = &mut self.undisplayed {
+            let ends =
+                ENDED_BY_NEXT.get(*hidden) && (key == *hidden || block && *hidden == super::names::key(b"p"));
+            if !ends {
+                *depth += usize::from(key == *hidden);
+                return;
+            }
+            self.undisplayed = None;
+        }
+        let void = matches!(meaning, Meaning::Base | Meaning::LinkElement) || VOID.get(key);
+        if !void && !(tag.foreign && tag.self_closing) && is_undisplayed(tag) {
+            self.undisplayed = Some((key, 1));
+        }
+    }
+
+    fn close_displayed(&mut self, key: u64) {
+        if let Some((hidden, depth)) = &mut self.undisplayed
+            && *hidden == key
+        {
+            *depth -= 1;
+            if *depth == 0 {
+                self.undisplayed = None;
+            }
+        }
+    }
+
     fn separate(&mut self) {
         if !self.text.as_bytes().last().is_some_and(u8::is_ascii_whitespace) {
             self.text.push(' ');
@@ -141,6 +193,48 @@ fn words(text: &str) -> usize {
     }
     count + wide.div_ceil(2)
 }
+
+fn is_undisplayed(tag: &Tag<'_>) -> bool {
+    tag.name.key == super::names::key(b"dialog") && tag.attributes.get("open").is_none()
+        || tag
+            .attributes
+            .into_iter()
+            .any(|attribute| is_not_displayed(&attribute) || styles(&attribute, "visibility:hidden"))
+}
+
+/// Elements without content.
+static VOID: NameTable<bool> = NameTable::new(
+    &[
+        ("area", true),
+        ("br", true),
+        ("col", true),
+        ("embed", true),
+        ("hr", true),
+        ("img", true),
+        ("input", true),
+        ("meta", true),
+        ("param", true),
+        ("source", true),
+        ("track", true),
+        ("wbr", true),
+    ],
+    false,
+);
+
+/// Elements that end where the next of their name begins.
+static ENDED_BY_NEXT: NameTable<bool> = NameTable::new(
+    &[
+        ("dd", true),
+        ("dt", true),
+        ("li", true),
+        ("option", true),
+        ("p", true),
+        ("td", true),
+        ("th", true),
+        ("tr", true),
+    ],
+    false,
+);
 
 /// What an element means here.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -252,6 +346,13 @@ impl<'a> Sink<'a> for Reader {
         } else {
             push_shown(&mut self.text, raw);
         }
+        if self.undisplayed.is_some() {
+            let end = self.text.len();
+            match self.hidden.last_mut() {
+                Some(last) if last.end == from => last.end = end,
+                _ => self.hidden.push(from..end),
+            }
+        }
         if !self.in_title {
             let found = words(&self.text[from..]);
             self.block.words += found;
@@ -264,6 +365,9 @@ impl<'a> Sink<'a> for Reader {
         self.raw_is_hidden = meaning == Meaning::Hidden;
         if meaning == Meaning::Template {
             self.template_depth += usize::from(!(tag.foreign && tag.self_closing));
+        }
+        if self.template_depth == 0 {
+            self.open_displayed(&tag, meaning);
         }
         if meaning == Meaning::Joins || self.template_depth > 0 {
             return;
@@ -299,6 +403,7 @@ impl<'a> Sink<'a> for Reader {
     }
 
     fn end_tag(&mut self, name: Name<'a>) {
+        self.close_displayed(name.key);
         match MEANINGS.get(name.key) {
             Meaning::Joins => return,
             Meaning::Template => self.template_depth = self.template_depth.saturating_sub(1),
@@ -356,6 +461,26 @@ mod tests {
             assert_eq!(page.main.matches(word).count(), expected, "{word}: {}", page.main);
         }
         assert!(page.text.contains("title") && page.text.contains("Imprint"));
+    }
+
+    #[test]
+    fn what_is_not_displayed_is_in_the_text_and_not_in_what_is_displayed() {
+        for (html, shown) in [
+            ("<div hidden>a <div>b</div> c</div>d", "d"),
+            ("<p style='x:y; Display : none'>a</p>b", "b"),
+            ("<span style=visibility:hidden>a</span>b", "b"),
+            ("<dialog>a</dialog>b<dialog open>c</dialog>", "b c"),
+            ("<p hidden>a<p>b<li hidden>c<li>d", "b d"),
+            ("<p hidden>a<div>b</div>", "b"),
+            ("<img hidden>a<input hidden>b<br hidden>c", "a b c"),
+            ("<div aria-hidden=true>a</div><i hidden>b</i>c", "a c"),
+            ("<template><div hidden></template>a", "a"),
+            ("<div hidden>a</span></div>b</div>c", "b c"),
+        ] {
+            let page = anatomy(html, None);
+            assert_eq!(page.displayed.split_whitespace().collect::<Vec<_>>().join(" "), shown, "{html}");
+            assert!(page.text.contains('a'), "{html}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! open element of its name, with all inside it, if that is among the innermost [`NEAR`]; so unclosed and
 //! misnested elements do little harm, and any input costs linear time and bounded memory.
 
+use super::attributes::Attribute;
 use super::names::{Name, NameTable};
 use super::scanner::{Sink, Start, Tag, TextKind, scan_with};
 use super::visible::{self, Visible};
@@ -156,21 +157,28 @@ fn said_place(tag: &Tag<'_>) -> u16 {
         let name = attribute.name;
         if name.eq_ignore_ascii_case("role") {
             found |= role_place(&attribute.value().to_ascii_lowercase());
-        } else if name.eq_ignore_ascii_case("hidden") {
+        } else if is_not_displayed(&attribute) {
             found |= place::HIDDEN;
         } else if name.eq_ignore_ascii_case("aria-hidden") {
             if attribute.raw_value.eq_ignore_ascii_case("true") {
                 found |= place::HIDDEN;
             }
-        } else if name.eq_ignore_ascii_case("style") {
-            let plain: String =
-                attribute.raw_value.chars().filter(|char| !char.is_ascii_whitespace()).collect();
-            if plain.to_ascii_lowercase().contains("display:none") {
-                found |= place::HIDDEN;
-            }
         }
     }
     found
+}
+
+/// Whether an attribute says that its element is not displayed.
+pub(super) fn is_not_displayed(attribute: &Attribute<'_>) -> bool {
+    attribute.name.eq_ignore_ascii_case("hidden") || styles(attribute, "display:none")
+}
+
+/// Whether an attribute is a style that holds a declaration, which is written without white space.
+pub(super) fn styles(attribute: &Attribute<'_>, declaration: &str) -> bool {
+    attribute.name.eq_ignore_ascii_case("style") && {
+        let plain: String = attribute.raw_value.chars().filter(|char| !char.is_ascii_whitespace()).collect();
+        plain.to_ascii_lowercase().contains(declaration)
+    }
 }
 
 struct Blocks<'v> {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,10 @@ import numpy.typing as npt
 from neardup.signals.classifiers.tree import LARGEST, Nodes
 
 Numbers = npt.NDArray[np.float64]
+
+
+#: What one tree, or the start, can add to the log-odds: far more than any that is learned adds.
+_LARGEST_STEP: Final = 1e4
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,11 @@ class Boosting:
 
     @staticmethod
     def of(parts: Mapping[str, Any], names: Sequence[str]) -> Boosting:
-        return Boosting(float(parts["start"]), [Nodes.of(tree, len(names)) for tree in parts["trees"]])
+        made = Boosting(float(parts["start"]), [Nodes.of(tree, len(names)) for tree in parts["trees"]])
+        largest = max([abs(made.start), *(float(np.abs(tree.value).max()) for tree in made.trees)])
+        if not largest <= _LARGEST_STEP:
+            raise ValueError("a tree adds more to the log-odds than any that was learned")
+        return made
 
     @staticmethod
     def from_library(fitted: Any) -> Boosting:

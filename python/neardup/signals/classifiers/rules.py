@@ -93,7 +93,12 @@ class Rules:
     @staticmethod
     def of(parts: Mapping[str, Any], names: Sequence[str]) -> Rules:
         rules = [[(str(name), str(sign), float(value)) for name, sign, value in rule] for rule in parts["rules"]]
-        return Rules(rules, [float(share) for share in parts["shares"]], float(parts["otherwise"]), tuple(names))
+        shares, otherwise = [float(share) for share in parts["shares"]], float(parts["otherwise"])
+        if not all(0 <= share <= 1 for share in (*shares, otherwise)):
+            raise ValueError("a share of duplicates lies between 0 and 1")
+        if not all(math.isfinite(value) for rule in rules for _, _, value in rule):
+            raise ValueError("a threshold is no number")
+        return Rules(rules, shares, otherwise, tuple(names))
 
 
 def _share(share: float) -> str:

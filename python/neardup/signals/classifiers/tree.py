@@ -76,6 +76,8 @@ class Nodes:
         )
         if np.any(nodes.feature >= features):
             raise ValueError("a node asks for a signal that is not there")
+        if not (np.isfinite(nodes.threshold).all() and np.isfinite(nodes.value).all()):
+            raise ValueError("a threshold or a value is no number")
         return nodes
 
 
@@ -128,6 +130,8 @@ class Tree:
         nodes, pairs = Nodes.of(parts["nodes"], len(names)), np.array(parts["pairs"], np.int64)
         if len(pairs) != len(nodes.feature):
             raise ValueError("a tree needs columns of one length")
+        if np.any((nodes.value < 0) | (nodes.value > 1)):
+            raise ValueError("a share of duplicates lies between 0 and 1")
         return Tree(nodes, pairs)
 
     @staticmethod
