@@ -140,7 +140,7 @@ def test_a_result_is_overwritten_only_when_told(damaged: Path, tmp_path: Path) -
     out = tmp_path / "out"
     dedup(damaged, out)
     before = (out / "pages.parquet").read_bytes()
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="has finished there"):
         dedup(damaged, out)
     dedup(damaged, out, overwrite=True)
     assert (out / "pages.parquet").read_bytes() == before

@@ -23,7 +23,7 @@ import reference_texts as texts
 
 from neardup.cli.main import VERBS, application
 from neardup.detectors import Detector, detectors
-from neardup.engines.outcome import AGAINST_OUT, PAGES_OUT, PAIRS_OUT, REASONS
+from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT, REASONS
 from neardup.engines.settings import Settings
 from neardup.graph.clusters import CLUSTERS
 from neardup.graph.keep import POLICIES
@@ -248,6 +248,11 @@ def results() -> str:
             "page of this input. All other tables are of this input's pages; the first of a cluster may be an earlier "
             "page.",
             columns("against.parquet", AGAINST_OUT, texts.AGAINST),
+            "## earlier.parquet",
+            "Beside it: the pages of earlier runs in the clusters of this one. All of them stay. `neardup show`, "
+            "`explain`, `compare`, `report` and `ui` find them behind the pages of this run, with the reason "
+            "`earlier`; their URLs, titles and texts come from the folder of their run, there or beside this one.",
+            columns("earlier.parquet", EARLIER_OUT, texts.EARLIER),
             "## fingerprints.parquet",
             "With `--keep-fingerprints`: what the detector computed of each page that stays, for `--against`.",
             "## collection.statistics",

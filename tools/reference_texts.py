@@ -45,9 +45,21 @@ PAIRS: Final = {
 }
 
 AGAINST: Final = {
-    "a": "The `id` of a page that an earlier run kept.",
+    "a": "A page that an earlier run kept, by its `id` in `earlier.parquet`.",
     "run": "The result folder of that run, as `--against` named it.",
 } | {name: PAIRS[name] for name in PAIRS if name not in ("a", "row_a", "tree")}
+
+EARLIER: Final = {
+    "id": "What this result calls the page: its id, or `id#run` where a page of this run, or of a run named before "
+    "that one, has the id too. So an id is one page in `identity`, `cluster`, `kept_instead` and `against.parquet`.",
+    "run": "The result folder of the run that kept it, as `--against` named it.",
+    "page": "Its `id` in that run.",
+    "row": "Its row in the `pages.parquet` of that run.",
+    "site": PAGES["site"],
+    "tokens": PAGES["tokens"],
+    "identity": "As in `pages.parquet`.",
+    "cluster": "As in `pages.parquet`.",
+}
 
 CLUSTERS: Final = {
     "cluster": "The `id` of its first page in input order.",
@@ -70,6 +82,7 @@ RUN: Final = {
     "parameters": "All its parameters.",
     "settings": "All settings.",
     "input": "What was read and how, so that `neardup compare --run` finds the pages again.",
+    "against": "The earlier runs that this one was held against: how `--against` named each, and its folder.",
     "statistics": "Of the collection, where the detector needs some: a digest that names them, how many different "
     "pages were counted, and how many chunks repeat, by their length in tokens (with `template-aware`: stretches of "
     "the blocks of a site).",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.detectors.default import default_detector
+from neardup.earlier_pages import EarlierPages
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.collect import collect
 from neardup.engines.default import BOTH, BY_DEFAULT, by_kind, note_default
@@ -25,7 +28,7 @@ from neardup.engines.layout import Layout
 from neardup.engines.local import Certify, stages
 from neardup.engines.scratch import Scratch, check_room, discard
 from neardup.engines.stopwatch import Stopwatch
-from neardup.errors import InputError, UsageError
+from neardup.errors import InputError, NeardupError, OutputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
 from neardup.results import Opened, Result, Written, open_result
@@ -104,6 +107,8 @@ def dedup(
         raise UsageError("no input was given", hint="name files, folders, globs, or - for standard input")
     opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
     settings = settings or Settings()
+    if out is not None and not overwrite:
+        check_no_run_there(Path(out), opened, detector, settings, against, (write, store, keep_fingerprints))
     if engine == "spark":
         if certify is not None or write is not None or resume or store:
             raise UsageError(
@@ -164,6 +169,42 @@ def _detector_of(against: Sequence[str | os.PathLike[str]], detector: str | Dete
     return detector
 
 
+def check_no_run_there(
+    out: Path,
+    opened: Opened,
+    detector: str | Detector | None,
+    settings: Settings,
+    against: Sequence[str | os.PathLike[str]],
+    kept: tuple[Write | None, bool, bool],
+) -> None:
+    """Refuses a folder that has the result of a run, and says whether that was a run of the same command."""
+    try:
+        result = open_result(out)
+    except NeardupError:
+        return
+    report, asked = result.report, asdict(settings)
+    if settings.statistics is None and against:
+        asked["statistics"] = report["settings"]["statistics"]
+    names = ("keep", "removal", "reading", "strict", "max_pairs", "statistics")
+    there = (report.get("written") is not None, (out / STORE_FILE).exists(), (out / FILE).exists())
+    same = (
+        json.loads(json.dumps(asdict(opened))) == report["input"]
+        and all(asked[name] == report["settings"][name] for name in names)
+        and (detector is None or str(parse(detector)) == report["detector"])
+        and [os.fspath(one) for one in against] == [one["run"] for one in report.get("against") or ()]
+        and (kept[0] is not None, *kept[1:]) == there
+    )
+    if same:
+        raise OutputError(
+            "a run of the same input with the same options has finished there",
+            where=str(out),
+            hint=f"look at it with `neardup show {shlex.quote(str(out))}`, or do it again with --overwrite",
+        )
+    raise OutputError(
+        "another run has finished there", where=str(out), hint="choose another folder, or replace it with --overwrite"
+    )
+
+
 def _import_what_writes() -> None:
     """Imports, while pages are read, what only the end of a run needs. What is wrong with it is told there."""
     late = ("pyarrow.compute", "pyarrow.parquet")
@@ -214,7 +255,7 @@ def _on_spark(
             return Result(tables.__getitem__, outcome.report, counted=outcome.statistics)
         outcome.move_to(folder)
         write_json(outcome.report, folder / "run.json")
-    return Result(Written(Path(out)), outcome.report, Path(out), outcome.statistics)
+    return Result(Written(Path(out), bool(outcome.report["against"])), outcome.report, Path(out), outcome.statistics)
 
 
 def _earlier_runs(
@@ -222,7 +263,8 @@ def _earlier_runs(
 ) -> list[tuple[str, Path]]:
     """The names and files of what earlier runs saved, checked."""
     found = []
-    for given in against:
+    # One that is named twice says nothing more.
+    for given in dict.fromkeys(map(os.fspath, against)):
         report = open_result(given).report
         if report["detector"] != str(detector):
             raise UsageError(
@@ -381,8 +423,12 @@ def _run(
 
 def _result(outcome: Outcome, folder: Path | None = None) -> Result:
     if folder is not None:
-        return Result(Written(folder), outcome.report, folder, outcome.statistics)
-    tables = {"pages": outcome.pages, "pairs": outcome.pairs, "clusters": outcome.clusters}
+        return Result(Written(folder, bool(outcome.report["against"])), outcome.report, folder, outcome.statistics)
+    earlier = EarlierPages.of(outcome.report, outcome.earlier, outcome.against)
+    tables = {
+        "pages": outcome.pages, "pairs": outcome.pairs, "clusters": outcome.clusters,
+        "against": earlier.against, "earlier": earlier.told,
+    }  # fmt: skip
     return Result(tables.__getitem__, outcome.report, counted=outcome.statistics)
 
 
@@ -399,7 +445,7 @@ def write_outcome(
     """Writes the tables, pages and their store if asked for, the report, and last ``run.json``."""
     # What only a run that is written needs.
     from neardup.report.findings import Findings
-    from neardup.report.run_pages import texts_from
+    from neardup.report.run_pages import EarlierTexts, texts_from, with_earlier
     from neardup.report.run_report import FILE as REPORT_FILE
     from neardup.report.run_report import SMALL_INPUT, RunReport
 
@@ -409,15 +455,20 @@ def write_outcome(
         if outcome.cluster is not None:
             findings.know_members(outcome.cluster)
         with _tables_written(outcome, folder, findings):
+            earlier = EarlierPages.of(outcome.report, outcome.earlier, outcome.against, folder)
+            findings.add_earlier(earlier)
             findings.add_records(outcome.pages_at(findings.missing()))
             patient = outcome.report["bytes"] <= SMALL_INPUT and "-" not in outcome.report["input"]["paths"]
-            report = RunReport(findings, outcome.report, partial(texts_from, source, patient=patient))
+            own = partial(texts_from, source, patient=patient)
+            older = EarlierTexts(earlier).where_there
+            report = RunReport(findings, outcome.report, lambda records: with_earlier(records, earlier.own, own, older))
         if store:
             write_store((chunk.load().pages for chunk in source.chunks()), folder / STORE_FILE)
         if outcome.statistics is not None:
             outcome.statistics.save(folder / STATISTICS)
-        if outcome.against is not None:
-            write_table(outcome.against, folder / "against.parquet")
+        if outcome.report["against"]:
+            write_table(earlier.against, folder / "against.parquet")
+            write_table(earlier.told, folder / "earlier.parquet")
         if write is not None:
             from neardup.sinks.rewrite import write_pages
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from neardup import _native
+from neardup.earlier_pages import EarlierPages
 from neardup.engines.earlier import STATISTICS
-from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
+from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.errors import FormatError, InputError
 from neardup.fingerprints import CollectionStatistics
 from neardup.graph.clusters import CLUSTERS
@@ -23,6 +24,7 @@ from neardup.lazy import later
 from neardup.record import record
 from neardup.selection import Rows, rows_where
 from neardup.sources import Fields, Inputs, open_inputs
+from neardup.tables import TableRows, damaged, parts_of
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -86,6 +88,31 @@ class Result:
         """A row for each cluster of two pages or more."""
         return self.load("clusters")
 
+    @cached_property
+    def against(self) -> pa.Table:
+        """The accepted pairs with pages of earlier runs; none where the run was against no other."""
+        return self.load("against") if self.report.get("against") else AGAINST_OUT.empty_table()
+
+    @cached_property
+    def earlier(self) -> EarlierPages:
+        """The pages of earlier runs in clusters that a page of this one is in."""
+        told = self.load("earlier") if self.report.get("against") else None
+        return EarlierPages.of(self.report, told, self.against, self.folder)
+
+    def page_rows(self) -> TableRows:
+        """All pages by row: the run's own, and those of earlier runs behind them."""
+        behind = self.earlier.pages
+        if self.folder is None:
+            return TableRows(None, PAGES_OUT, pa.concat_tables([self.pages, behind]))
+        return TableRows(self.folder / "pages.parquet", PAGES_OUT, behind)
+
+    def pair_rows(self) -> TableRows:
+        """All accepted pairs: of the run's own pages, and with those of earlier runs behind them."""
+        behind = self.earlier.pairs
+        if self.folder is None:
+            return TableRows(None, PAIRS_OUT, pa.concat_tables([self.pairs, behind]))
+        return TableRows(self.folder / "pairs.parquet", PAIRS_OUT, behind)
+
     @property
     def kept(self) -> pa.Table:
         """The pages that stay."""
@@ -127,7 +154,7 @@ def open_result(folder: str | os.PathLike[str]) -> Result:
     try:
         report = json.loads((path / "run.json").read_text(encoding="utf-8"))
     except (ValueError, RecursionError, OSError) as error:
-        raise _damaged(path / "run.json", error) from None
+        raise damaged(path / "run.json", error) from None
     if not isinstance(report, dict) or not {"format", "counts", "input", "settings"} <= report.keys():
         raise FormatError("not the run.json of a dedup run", where=str(path / "run.json"))
     if report["format"] != _native.FORMAT_VERSION:
@@ -136,21 +163,12 @@ def open_result(folder: str | os.PathLike[str]) -> Result:
             where=str(path),
             hint="run neardup dedup again with this version",
         )
-    return Result(Written(path), report, path)
+    return Result(Written(path, bool(report.get("against"))), report, path)
 
 
-#: The tables of a result folder.
+#: The tables of a result folder, and those that only a run against earlier ones has.
 _SCHEMAS = {"pages": PAGES_OUT, "pairs": PAIRS_OUT, "clusters": CLUSTERS}
-
-
-def _parts(path: Path) -> list[Path]:
-    """The files of a table: itself, or, where it is a folder as Spark writes it, its parts in order."""
-    if not path.is_dir():
-        return [path]
-    parts = sorted(path.glob("part-*.parquet"))
-    if not parts:
-        raise FileNotFoundError(2, "it has no parts", str(path))
-    return parts
+_AGAINST = {"against": AGAINST_OUT, "earlier": EARLIER_OUT}
 
 
 class Written:
@@ -161,24 +179,24 @@ class Written:
     neardup.errors.FormatError: the result is damaged: No such file or directory (none/pages.parquet): run dedup again
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, against: bool = False) -> None:
         import pyarrow.parquet as pq
 
         self._folder = folder
         self._files: dict[str, list[pq.ParquetFile]] = {}
         with ExitStack() as opened:
-            for name in _SCHEMAS:
+            for name in [*_SCHEMAS, *(_AGAINST if against else ())]:
                 try:
                     # Opened here, for pyarrow takes no path that is not UTF-8.
-                    parts = [opened.enter_context(open(part, "rb")) for part in _parts(folder / f"{name}.parquet")]
+                    parts = [opened.enter_context(open(part, "rb")) for part in parts_of(folder / f"{name}.parquet")]
                     self._files[name] = [pq.ParquetFile(part) for part in parts]
                 except (pa.ArrowException, OSError) as error:
-                    raise _damaged(folder / f"{name}.parquet", error) from None
+                    raise damaged(folder / f"{name}.parquet", error) from None
             # They are closed with this object.
             self._opened = opened.pop_all()
 
     def __call__(self, name: str) -> pa.Table:
-        schema = _SCHEMAS[name]
+        schema = (_SCHEMAS | _AGAINST)[name]
         try:
             tables = [part.read() for part in self._files[name]]
             if (self._folder / f"{name}.parquet").is_dir():
@@ -186,13 +204,8 @@ class Written:
                 tables = [table.select(schema.names).cast(schema) for table in tables]
             return pa.concat_tables(tables).combine_chunks()
         except (pa.ArrowException, OSError, KeyError) as error:
-            raise _damaged(self._folder / f"{name}.parquet", error) from None
+            raise damaged(self._folder / f"{name}.parquet", error) from None
 
     def __del__(self) -> None:
         if hasattr(self, "_opened"):
             self._opened.close()
-
-
-def _damaged(path: Path, error: Exception) -> FormatError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
-    return FormatError(f"the result is damaged: {reason}", where=str(path), hint="run dedup again")

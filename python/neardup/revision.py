@@ -21,14 +21,13 @@ import pyarrow.compute as pc
 from neardup import _native
 from neardup.detectors import parse
 from neardup.engines import PAGES_OUT, PAIRS_OUT
-from neardup.engines.outcome import REASONS, page_reasons
+from neardup.engines.outcome import EARLIER_OUT, REASONS, page_reasons
 from neardup.errors import UsageError
 from neardup.graph import between_sets, clusters_table, ends_of_sets
 from neardup.graph.cut import Cut, Shape, cut
 from neardup.results import Result, open_result
 from neardup.sinks import write_groups, write_json, write_table
 from neardup.sinks.folder import new_folder
-from neardup.tables import TableRows
 
 Flags = npt.NDArray[np.bool_]
 
@@ -45,28 +44,34 @@ class Decisions:
     representatives: Mapping[int, int] = field(default_factory=dict)
 
 
-def shape_of(folder: str | os.PathLike[str], report: Mapping[str, Any]) -> Shape:
-    """The numbers of a run: its text is not read but for what tells pages of one identity set and site."""
-    pages, pairs = (TableRows(Path(folder) / f"{name}.parquet") for name in ("pages", "pairs"))
+def shape_of(result: Result) -> Shape:
+    """The numbers of a run, pages of earlier runs behind its own: its text is not read but for what tells pages of one
+    identity set and site."""
+    report, earlier = result.report, len(result.earlier)
+    pages, pairs = result.page_rows(), result.pair_rows()
     try:
         complete = report["pairs"]["held"] == "all"
         identity = kept_instead = np.arange(len(pages), dtype=np.uint32)
-        if report["counts"]["identical"] or not complete:
+        if report["counts"]["identical"] or earlier or not complete:
             ids = pages.column("id")
             identity = _rows_of(ids, pages.column("identity"))
             kept_instead = identity if complete else _rows_of(ids, pc.coalesce(pages.column("kept_instead"), ids))
+        a, b = (pairs.column(name).to_numpy().astype(np.uint32) for name in ("row_a", "row_b"))
+        score, tree = pairs.column("score").to_numpy(), pairs.column("tree").to_numpy()
         return Shape(
             identity=identity,
             site=pages.codes("site")[0],
             kept=pages.column("kept").to_numpy(),
-            a=pairs.column("row_a").to_numpy().astype(np.uint32),
-            b=pairs.column("row_b").to_numpy().astype(np.uint32),
-            score=pairs.column("score").to_numpy(),
-            tree=pairs.column("tree").to_numpy(),
+            a=a,
+            b=b,
+            score=score,
+            # What the run marked is the forest of both, of which the one part alone is stored.
+            tree=_native.spanning_forest(len(pages), *ends_of_sets(identity, a, b), score) if earlier else tree,
             complete=complete,
             removal=report["settings"]["removal"],
             instead=None if complete else kept_instead,
             by_site=parse(report["detector"]).looks_at_sites,
+            earlier=earlier,
         )
     finally:
         pages.close()
@@ -132,7 +137,7 @@ def revise(
     (['near-duplicate', 'near-duplicate', 'chosen'], ['c', 'c'])
     """
     result = open_result(folder)
-    shape = shape_of(folder, result.report)
+    shape = shape_of(result)
     if decisions.threshold is not None and decisions.threshold < shape.floor:
         raise UsageError(
             f"the run knows no pairs below {shape.floor:.4g}",
@@ -172,41 +177,76 @@ class _Writer:
     changed: Flags
     decisions: Decisions
 
+    @property
+    def own(self) -> int:
+        """The run's own pages; behind them are those of earlier runs."""
+        return self.shape.pages - self.shape.earlier
+
     def write(self, folder: Path) -> None:
-        pages = self.result.pages
-        ids = pages.column("id").combine_chunks()
+        earlier = self.result.earlier
+        ids = pa.chunked_array(
+            [*self.result.pages.column("id").chunks, *earlier.pages.column("id").chunks], pa.string()
+        )
         rows = np.arange(self.shape.pages, dtype=np.uint32)
         cluster = np.where(self.rejected, rows, self.after.cluster)
+        # A cluster is named by its first page, and earlier pages come first.
+        heads, before = rows.copy(), rows[self.own :][::-1]
+        heads[cluster[before]] = before
+        names = ids.combine_chunks().take(pa.array(heads))
         instead = np.where(self.rejected, rows, self.after.instead) if self.changed.any() else rows
         kept = np.where(self.changed, instead == rows, self.shape.kept)
-        after = self.after.shape
-        dropped = (after.score < self.after.threshold) | self.rejected[after.a]
-        a, b, score = after.a[~dropped], after.b[~dropped], after.score[~dropped]
+        kept[self.own :] = True
+        left = self._left()
+        a, b = self.shape.a[left], self.shape.b[left]
         identity, site = self.shape.identity, self.shape.site.astype(np.int64)
-        clusters = clusters_table(ids, cluster, identity, site, kept, between_sets(identity, a, b))
-        groups = self._page_groups(pages, ids, cluster, instead, kept)
+        tree = _native.spanning_forest(self.shape.pages, *ends_of_sets(identity, a, b), self.shape.score[left])
+        clusters = clusters_table(names, cluster, identity, site, kept, between_sets(identity, a, b))
+        first = np.flatnonzero(np.bincount(cluster, minlength=self.shape.pages) >= 2)
+        # Those with a page of this run, in the order of their first pages.
+        order = np.argsort((heads[first].astype(np.int64) - self.own) % self.shape.pages, kind="stable")
+        clusters = clusters.take(pa.array(order[first[order] < self.own]))
+        groups = self._page_groups(ids.combine_chunks(), names.take(pa.array(cluster)), cluster, instead, kept)
         write_groups(PAGES_OUT, groups, folder / "pages.parquet")
-        write_groups(PAIRS_OUT, [self._pairs(a, b, score)], folder / "pairs.parquet")
+        own_left = left[: self.result.pairs.num_rows]
+        pairs = self.result.pairs.filter(pa.array(own_left))
+        pairs = pairs.set_column(
+            PAIRS_OUT.get_field_index("tree"), PAIRS_OUT.field("tree"), pa.array(tree[: pairs.num_rows])
+        )
+        write_groups(PAIRS_OUT, [pairs], folder / "pairs.parquet")
         write_table(clusters, folder / "clusters.parquet")
-        write_json(self._report(clusters, kept, len(a)), folder / "run.json")
+        if self.result.report.get("against"):
+            write_table(self.result.against.filter(pa.array(left[len(own_left) :])), folder / "against.parquet")
+            here = np.bincount(cluster[: self.own], minlength=self.shape.pages)[cluster[self.own :]] > 0
+            at = EARLIER_OUT.get_field_index("cluster")
+            named = names.take(pa.array(cluster[self.own :]))
+            told = earlier.told.set_column(at, EARLIER_OUT.field("cluster"), named).filter(pa.array(here))
+            write_table(told, folder / "earlier.parquet")
+        write_json(self._report(clusters, kept[: self.own], pairs.num_rows), folder / "run.json")
+
+    def _left(self) -> Flags:
+        """Which of the run's pairs are left, those with earlier pages behind the others."""
+        rejected = pair_places(self.shape, self.decisions.rejected_pairs)
+        below = self.shape.score < self.after.threshold
+        return ~(rejected | below | self.rejected[self.shape.a])
 
     def _page_groups(
-        self, pages: pa.Table, ids: pa.Array, cluster: npt.NDArray[Any], instead: npt.NDArray[Any], kept: Flags
+        self, ids: pa.Array, clusters: pa.Array, cluster: npt.NDArray[Any], instead: npt.NDArray[Any], kept: Flags
     ) -> Iterator[pa.Table]:
         names = pa.array([*REASONS], pa.string())
-        tokens = pages.column("tokens").to_numpy()
-        identical = self.shape.identity[instead] == self.shape.identity
-        told = page_reasons(
-            kept, instead, identical, cluster, tokens, self.result.report["settings"]["reading"]["min_tokens"]
+        tokens = np.concatenate(
+            [pages.column("tokens").to_numpy() for pages in (self.result.pages, self.result.earlier.pages)]
         )
+        identical = self.shape.identity[instead] == self.shape.identity
+        min_tokens = self.result.report["settings"]["reading"]["min_tokens"]
+        told = page_reasons(kept, instead, identical, cluster, tokens, min_tokens, instead >= self.own)
         told = np.where(self.rejected, list(REASONS).index("rejected"), told)
         start = 0
-        for batch in pages.to_batches(max_chunksize=1 << 17):
+        for batch in self.result.pages.to_batches(max_chunksize=1 << 17):
             here = slice(start, start := start + batch.num_rows)
             changed = pa.array(self.changed[here])
             new = {
                 # Where nothing changed the old words stand, also where they rest on pairs that are not held.
-                "cluster": ids.take(pa.array(cluster[here])),
+                "cluster": clusters[here],
                 "kept": pa.array(kept[here]),
                 "kept_instead": ids.take(pa.array(instead[here], mask=kept[here])),
                 "reason": names.take(pa.array(told[here])),
@@ -216,14 +256,6 @@ class _Writer:
                 for name in PAGES_OUT.names
             ]
             yield pa.table(columns, schema=PAGES_OUT)
-
-    def _pairs(self, a: npt.NDArray[Any], b: npt.NDArray[Any], score: npt.NDArray[Any]) -> pa.Table:
-        shape, pairs = self.shape, self.result.pairs
-        key = shape.a.astype(np.uint64) << np.uint64(32) | shape.b
-        left = np.isin(key, a.astype(np.uint64) << np.uint64(32) | b)
-        table = pairs.filter(pa.array(left))
-        tree = _native.spanning_forest(shape.pages, *ends_of_sets(shape.identity, a, b), score)
-        return table.set_column(PAIRS_OUT.get_field_index("tree"), PAIRS_OUT.field("tree"), pa.array(tree))
 
     def _report(self, clusters: pa.Table, kept: Flags, pairs: int) -> dict[str, Any]:
         report: dict[str, Any] = dict(self.result.report)

@@ -23,6 +23,7 @@ from neardup.errors import InputError, MissingExtra, UsageError
 from neardup.job import dedup
 from neardup.sources import Fields, open_inputs
 from neardup.testing import web
+from result_folders import DETECTOR, VERBS, Kind
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,7 +77,10 @@ def test_archives_by_their_list_with_bad_records(
 @pytest.mark.parametrize("detector", ["minhash(threshold=0.6)", "rare-chunks"])
 def test_against_an_earlier_run_of_either_engine(spark: SparkSession, tmp_path: Path, detector: str) -> None:
     pages = everything()
-    for name, part in (("may", pages[:60]), ("june", pages[60:])):
+    # In June some pages are there again, and some ids are those of other pages.
+    ids = [page["id"] for page in pages[:60] if "id" in page]
+    others = [page | {"id": name} for page, name in zip(pages[60:], ids[::2], strict=False)]
+    for name, part in (("may", pages[:60]), ("june", others + pages[60 + len(others) :] + pages[:8])):
         lines = "".join(json.dumps(page) + "\n" for page in part)
         (tmp_path / f"{name}.jsonl").write_text(lines, encoding="utf-8")
     on_spark = {"engine": "spark", "master": "local[2]"}
@@ -93,12 +97,20 @@ def test_against_an_earlier_run_of_either_engine(spark: SparkSession, tmp_path: 
         assert frozen[0].read_bytes() == frozen[1].read_bytes()
     local, cluster, earlier = tmp_path / "local", tmp_path / "cluster", tmp_path / "may-spark"
     dedup(june, local, detector=detector, against=[earlier])
-    dedup(june, cluster, detector=detector, against=[earlier], **on_spark)
+    dedup(june, cluster, detector=detector, against=[earlier], keep_fingerprints=True, **on_spark)
     assert_equal(cluster, local)
-    tables = [pq.read_table(folder / "against.parquet") for folder in (cluster, local)]
-    rows = [sorted(map(str, table.select(tables[1].column_names).to_pylist())) for table in tables]
-    assert rows[0] == rows[1]
-    assert rows[0]
+    for name in ("against", "earlier"):
+        tables = [pq.read_table(folder / f"{name}.parquet") for folder in (cluster, local)]
+        rows = [sorted(map(str, table.select(tables[1].column_names).to_pylist())) for table in tables]
+        assert rows[0] == rows[1]
+        assert rows[0]
+    assert any(row["id"] != row["page"] for row in pq.read_table(local / "earlier.parquet").to_pylist())
+    if detector == DETECTOR:
+        for name in ("may-spark", "cluster"):
+            for verb, look in VERBS.items():
+                place = tmp_path / f"{name} {verb}"
+                place.mkdir()
+                look(Kind(tmp_path / name), place)
 
 
 def test_frames_of_every_source(spark: SparkSession, tmp_path: Path) -> None:

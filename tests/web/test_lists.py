@@ -198,7 +198,7 @@ def test_a_revision_with_the_forest_alone_removes_nothing_for_nothing(tmp_path: 
     new = revise(tmp_path / "forest", tmp_path / "new", Decisions(threshold=0.95))
     assert 0 < new.pairs.num_rows < old.pairs.num_rows
     pairs = {(row["row_a"], row["row_b"]) for row in new.pairs.to_pylist()}
-    shape = shape_of(tmp_path / "forest", old.report)
+    shape = shape_of(old)
     rows = {page["id"]: page["row"] for page in new.pages.to_pylist()}
     for page in new.pages.to_pylist():
         if not page["kept"] and page["reason"] == "near-duplicate":

@@ -12,6 +12,7 @@ from neardup.cli.printable import printable
 from neardup.cli.summary import grid, page
 from neardup.report.boilerplate import RULE
 from neardup.report.explain_page import HEADLINES
+from neardup.report.run_sections import reason_of
 from neardup.report.side_by_side import runs, stretches
 from neardup.report.verdicts import distance
 
@@ -33,7 +34,7 @@ def print_explanation(told: Explanation, differences: int) -> None:
         if side.title:
             facts.insert(0, f"“{printable(side.title)}”")
         if side.record is not None:
-            facts.append(("stays: " if side.record["kept"] else "goes: ") + side.record["reason"])
+            facts.append(("stays: " if side.record["kept"] else "goes: ") + printable(reason_of(side.record)))
         console.print(Text.assemble((f"{letter}  ", "bold"), name))
         console.print(Text("   " + ", ".join(facts), style="dim"))
     console.print()

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from neardup.cli.printable import printable
+from neardup.earlier_pages import REASON as EARLIER
 from neardup.engines.default import described
 from neardup.results import Result
 
@@ -42,7 +43,7 @@ def print_summary(result: Result, largest: int = 5) -> None:
     report, counts = result.report, result.report["counts"]
     console.print(_headline(counts))
     console.print()
-    console.print(_numbers(counts, report))
+    console.print(_numbers(result))
     if result.clusters.num_rows and largest:
         console.print(_largest(result, largest))
     sites = _sites(result)
@@ -91,6 +92,9 @@ def certificate_table(certificate: dict[str, Any]) -> Group:
             )
 
     add(certificate["removed"]["without_partner"], "removed pages without a partner among those that stay")
+    if certificate["removed"].get("for_earlier_runs"):
+        seen = certificate["removed"]["for_earlier_runs"]
+        table.add_row("–", "", "", f"{seen:,} pages removed for pages of earlier runs: not looked at")
     add(certificate["kept"]["repeats"], "pages that stay and repeat another that stays")
     if not pairs["known"]:
         table.add_row("–", "", "", f"pairs: {pairs['why']}")
@@ -124,10 +128,12 @@ def grid(title: str | None, *columns: tuple[str, str]) -> Table:
     return table
 
 
-def _numbers(counts: dict[str, int], report: dict[str, Any]) -> Table:
+def _numbers(result: Result) -> Table:
+    report, counts = result.report, result.report["counts"]
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(justify="right")
     table.add_column()
+    earlier = f" ({len(result.earlier):,} of them of earlier runs)" if len(result.earlier) else ""
     rows = [
         (counts["pages"], f"pages read, with the detector [bold]{described(report)}[/bold]"),
         (
@@ -135,7 +141,7 @@ def _numbers(counts: dict[str, int], report: dict[str, Any]) -> Table:
             f"identity sets: {counts['identical']:,} pages have the same tokens as one before them",
         ),
         (counts["pairs"], "pairs of near-duplicates accepted"),
-        (counts["clusters"], f"clusters, {counts['clustered']:,} pages in them"),
+        (counts["clusters"], f"clusters, {counts['clustered']:,} pages in them{earlier}"),
         (counts["removed"], f"pages removed, keeping the {report['settings']['keep']}"),
     ]
     optional = [
@@ -145,6 +151,10 @@ def _numbers(counts: dict[str, int], report: dict[str, Any]) -> Table:
         ("skipped", "records that could not be read"),
     ]
     rows += [(counts[name], text) for name, text in optional if counts[name]]
+    if len(result.earlier):
+        seen = pc.sum(pc.starts_with(result.pages.column("reason"), "seen-")).as_py() or 0
+        runs = ", ".join(printable(one["run"]) for one in report["against"])
+        rows.append((seen, f"of the removed for pages of earlier runs ({runs})"))
     for number, text in rows:
         table.add_row(f"{number:,}", text)
     return table
@@ -162,12 +172,16 @@ def _largest(result: Result, count: int) -> Table:
     order = pc.sort_indices(result.clusters, [("size", "descending"), ("cluster", "ascending")])
     chosen = result.clusters.take(order[:count]).to_pylist()
     names = pa.array([row["cluster"] for row in chosen], pa.string())
-    first = result.pages.filter(pc.is_in(result.pages.column("id"), names))
-    told = {page["id"]: page for page in first.select(["id", "url", "title"]).to_pylist()}
+    columns = ["id", "url", "title", "reason", "source"]
+    told = {}
+    for pages in (result.pages, result.earlier.pages):
+        first = pages.select(columns).filter(pc.is_in(pages.column("id"), names))
+        told |= {page["id"]: page for page in first.to_pylist()}
     for row in chosen:
         page = told[row["cluster"]]
         title = f"  {printable(page['title'])}" if page["title"] else ""
-        name = Text.assemble(printable(page["url"] or page["id"]), (title, "dim"))
+        run = f"  of the earlier run {printable(page['source'])}" if page["reason"] == EARLIER else ""
+        name = Text.assemble(printable(page["url"] or page["id"]), (title + run, "dim"))
         table.add_row(f"{row['size']:,}", str(row["sites"]), str(row["kept"]), f"{row['cohesion']:.2f}", name)
     return table
 

@@ -20,12 +20,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup import _native
 from neardup.engines.collect import Collection, Sets
 from neardup.engines.layout import Layout, computed
 from neardup.engines.packed import bytes_to_lists, bytes_to_rows
 from neardup.fingerprints import AnyFingerprint, FixedWidth
+from neardup.lazy import later
 from neardup.record import record
 from neardup.sinks import write_table
+
+pc = later("pyarrow.compute")
 
 Rows = npt.NDArray[np.uint32]
 #: The file, or folder of parts, in a result folder.
@@ -40,6 +44,8 @@ class Earlier:
 
     layout: Layout
     table: pa.Table
+    #: The names and files of the runs.
+    runs: Sequence[tuple[str, Path]] = ()
 
     @staticmethod
     def load(runs: Sequence[tuple[str, Path]], layout: Layout) -> Earlier:
@@ -50,7 +56,8 @@ class Earlier:
         for name, path in runs:
             table = pq.read_table(path)
             tables.append(table.append_column("run", pa.repeat(pa.scalar(name), table.num_rows)))
-        return Earlier(layout, pa.concat_tables(tables).combine_chunks())
+        # Of engines the columns are the same, but not their order.
+        return Earlier(layout, pa.concat_tables(tables, promote_options="default").combine_chunks(), runs)
 
     @property
     def count(self) -> int:
@@ -62,6 +69,20 @@ class Earlier:
             return pa.nulls(self.count, pa.string())
         column = self.table.column(name)
         return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+    def names(self, own: pa.Array) -> pa.Array:
+        """What the result calls these pages: by their ids, or ``id#run`` where a page in front or one of its ``own``
+        has the id: in a result an id names one page."""
+        ids = self.column("id")
+        taken = np.isin(np.arange(len(ids)), _native.repeated_rows(ids))
+        taken |= pc.is_in(ids, value_set=own).to_numpy(zero_copy_only=False)
+        others = pa.concat_arrays([own, ids.filter(pa.array(~taken))])
+        names = ids
+        while taken.any():
+            longer = pc.binary_join_element_wise(names, self.column("run"), "#")
+            names = pc.if_else(pa.array(taken), longer, names)
+            taken &= pc.is_in(names, value_set=others).to_numpy(zero_copy_only=False)
+        return names
 
     @cached_property
     def identity(self) -> npt.NDArray[np.uint64]:
@@ -76,6 +97,11 @@ class Earlier:
         """Sets and their parities."""
         number = self.layout.kinds.index(kind)
         return bytes_to_lists(self.column(f"s{number}")), bytes_to_lists(self.column(f"p{number}"))
+
+
+def told_of_runs(runs: Sequence[tuple[str, Path]]) -> list[dict[str, str]]:
+    """Earlier runs as ``run.json`` names them: as they were called, and where they are."""
+    return [{"run": name, "folder": str(saved.parent.absolute())} for name, saved in runs]
 
 
 @record(frozen=True)

@@ -15,7 +15,7 @@ from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines import first_pass
 from neardup.engines.collect import Collection, collect
-from neardup.engines.earlier import Earlier, WithEarlier, save
+from neardup.engines.earlier import Earlier, WithEarlier, save, told_of_runs
 from neardup.engines.layout import Layout
 from neardup.engines.matches import Matches
 from neardup.engines.matching import match, most_accepted
@@ -77,6 +77,7 @@ def run(
         # With the limit of hot keys that was kept to.
         "settings": asdict(settings) | {"hot": settings.hot_beyond(len(matches.identity))},
         "statistics": first_pass.told(statistics),
+        "against": told_of_runs(earlier.runs if earlier is not None else []),
         "counts": tables.counts,
         "kinds": asdict(collection.tally.kinds),
         "ignored": collection.tally.ignored,
@@ -98,8 +99,9 @@ def run(
         "stages": [],
     }
     outcome = Outcome(
-        tables.pages, tables.pages_at, tables.pairs, tables.clusters, report, tables.cluster, tables.against, statistics
-    )
+        tables.pages, tables.pages_at, tables.pairs, tables.clusters, report, tables.cluster, tables.against,
+        tables.earlier, statistics,
+    )  # fmt: skip
     if fingerprints is not None:
         with watch.stage("fingerprints"):
             save(collection, Layout(detector, settings), tables.ids, tables.kept, fingerprints)

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines.collect import Collection
-from neardup.engines.earlier import WithEarlier
+from neardup.engines.earlier import Earlier, WithEarlier
 from neardup.engines.matches import Matches
 from neardup.engines.matching import site_numbers
 from neardup.engines.settings import Settings
@@ -73,6 +73,17 @@ AGAINST_OUT: Final = pa.schema(
     ]
 )
 
+#: The pages of earlier runs in clusters that a page of this run is in; ``page`` and ``row`` are id and row in ``run``.
+EARLIER_OUT: Final = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("run", pa.string(), nullable=False),
+        pa.field("page", pa.string(), nullable=False),
+        pa.field("row", pa.uint64(), nullable=False),
+        *(PAGES_OUT.field(name) for name in ("site", "tokens", "identity", "cluster")),
+    ]
+)
+
 #: Why a page stays or goes, in the column ``reason``.
 REASONS: Final = {
     "unique": "stays: nothing like it was found",
@@ -85,6 +96,7 @@ REASONS: Final = {
     "rejected": "stays: a person said that its cluster is none",
     "seen-identical": "goes: the same tokens as the page kept instead, which is of an earlier run",
     "seen-near-duplicate": "goes: accepted against the page kept instead, which is of an earlier run",
+    "earlier": "stays: a page that an earlier run kept, shown beside those of this run; in no `pages.parquet`",
 }
 
 
@@ -127,8 +139,9 @@ class Outcome:
     report: dict[str, Any]
     #: For each page the first page of its cluster.
     cluster: npt.NDArray[np.uint32] | None = None
-    #: Pairs with pages of earlier runs, where the run was against such.
+    #: Pairs with pages of earlier runs, where the run was against such, and these pages.
     against: pa.Table | None = None
+    earlier: pa.Table | None = None
     #: What fingerprints were computed with, where the detector needs statistics of the collection.
     statistics: CollectionStatistics | None = None
 
@@ -161,8 +174,9 @@ class Tables:
     kept: npt.NDArray[np.bool_]
     #: For each page the first page of its cluster, where all pages of a cluster are of this run.
     cluster: npt.NDArray[np.uint32] | None
-    #: Pairs with pages of earlier runs, where there are such.
+    #: Pairs with pages of earlier runs, where there are such, and these pages.
     against: pa.Table | None = None
+    earlier: pa.Table | None = None
 
 
 def assemble(
@@ -190,7 +204,7 @@ def _assembled(
     forest = beside.submit(_native.spanning_forest, count, *ends, matches.score)
     ids, repeated = unique_ids(collection.columns(["id", "source", "record"]))
     if earlier is not None:
-        ids = pa.concat_arrays([earlier.earlier.column("id"), ids])
+        ids = pa.concat_arrays([earlier.earlier.names(ids), ids])
     told_of: Collection | WithEarlier = collection if earlier is None else earlier
     cluster = _native.components(
         count, np.concatenate([matches.a, matches.identity]), np.concatenate([matches.b, rows])
@@ -207,8 +221,10 @@ def _assembled(
         settled=behind,
     )
     kept = removed.instead == rows
+    # What an earlier run kept is there, whatever else is like it.
+    kept[:behind] = True
     reason = page_reasons(
-        kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens, behind
+        kept, removed.instead, removed.identical, cluster, tokens, settings.reading.min_tokens, removed.instead < behind
     )
 
     as_read = ["url", "site", "title", "tokens", "source", "offset", "length"]
@@ -247,10 +263,12 @@ def _assembled(
         between,
         diameter.result(),
     )
-    if behind:
+    known: pa.Table | None = None
+    if earlier is not None:
         # Of clusters that a new page is in.
-        new = np.bincount(cluster[behind:], minlength=count)[np.bincount(cluster, minlength=count) >= 2] > 0
-        clusters = clusters.filter(pa.array(new))
+        new = np.bincount(cluster[behind:], minlength=count) > 0
+        clusters = clusters.filter(pa.array(new[np.bincount(cluster, minlength=count) >= 2]))
+        known = _earlier(earlier.earlier, ids, rows[:behind][new[cluster[:behind]]], matches.identity, cluster)
     tree = forest.result()
     own = np.flatnonzero(matches.a >= behind)
     held = own[tree[own]] if len(own) > settings.most_held(collection.count) else own
@@ -289,7 +307,30 @@ def _assembled(
         kept[mine],
         cluster if earlier is None else None,
         None if earlier is None else _against(earlier, ids, matches, behind),
+        known,
     )
+
+
+def _earlier(
+    earlier: Earlier,
+    ids: pa.Array,
+    rows: npt.NDArray[np.uint32],
+    identity: npt.NDArray[np.uint32],
+    cluster: npt.NDArray[np.uint32],
+) -> pa.Table:
+    """Some pages of earlier runs, as the result tells of them."""
+    at = pa.array(rows)
+    columns = {
+        "id": ids.take(at),
+        "run": earlier.column("run").take(at),
+        "page": earlier.column("id").take(at),
+        "row": earlier.column("row").take(at).cast(pa.uint64()),
+        "site": earlier.column("site").take(at),
+        "tokens": earlier.column("tokens").take(at),
+        "identity": ids.take(pa.array(identity[rows])),
+        "cluster": ids.take(pa.array(cluster[rows])),
+    }
+    return pa.table(columns).cast(EARLIER_OUT)
 
 
 def _against(earlier: WithEarlier, ids: pa.Array, matches: Matches, behind: int) -> pa.Table:
@@ -357,14 +398,14 @@ def page_reasons(
     cluster: npt.NDArray[np.uint32],
     tokens: npt.NDArray[np.int64],
     min_tokens: int,
-    behind: int = 0,
+    seen: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.int8]:
-    """For each page the place of its reason in ``REASONS``."""
+    """For each page the place of its reason in ``REASONS``; ``seen``: what is kept instead is of an earlier run."""
     stands_for = np.bincount(instead, minlength=len(kept))
     names = list(REASONS)
     conditions = {
-        "seen-identical": ~kept & identical & (instead < behind),
-        "seen-near-duplicate": ~kept & ~identical & (instead < behind),
+        "seen-identical": ~kept & identical & seen,
+        "seen-near-duplicate": ~kept & ~identical & seen,
         "identical": ~kept & identical,
         "near-duplicate": ~kept & ~identical,
         "empty": tokens == 0,

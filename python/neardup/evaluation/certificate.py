@@ -28,6 +28,7 @@ import pyarrow.compute as pc
 
 from neardup.detectors import Detector
 from neardup.detectors.rules import ExactJaccard
+from neardup.earlier_pages import EarlierPages
 from neardup.evaluation.intervals import NOTHING, Share, Stratum, ratio_share, weighted_mean
 from neardup.evaluation.sampling import Drawn, draw_sample
 from neardup.evaluation.theory import Alike, predicted
@@ -100,10 +101,12 @@ class RunGraph:
     compared: Flags
     #: Accepted pairs of identity sets, by their first members, with scores; None where not all are known.
     pairs: tuple[Rows, Rows, Numbers] | None
+    #: Pages removed for pages of earlier runs, which are not at hand to be compared.
+    for_earlier: int = 0
 
     @staticmethod
-    def of(pages: pa.Table, pairs: pa.Table, report: dict[str, Any]) -> RunGraph:
-        """From the tables of a run."""
+    def of(pages: pa.Table, pairs: pa.Table, report: dict[str, Any], earlier: EarlierPages | None = None) -> RunGraph:
+        """From the tables of a run; of the texts of ``earlier`` runs only those count that this one read again."""
         count = pages.num_rows
         identity = _rows_of(pages, "identity")
         cluster = _rows_of(pages, "cluster")
@@ -113,6 +116,9 @@ class RunGraph:
         first = identity == np.arange(count)
         kept_set = np.zeros(count, bool)
         kept_set[identity[kept]] = True
+        seen = pc.starts_with(pages.column("reason"), "seen-").to_numpy(zero_copy_only=False)
+        identical_to_earlier = pc.equal(pages.column("reason"), "seen-identical").to_numpy(zero_copy_only=False)
+        kept_set[identity[identical_to_earlier]] = True
         near = pc.equal(pages.column("reason"), "near-duplicate").to_numpy(zero_copy_only=False)
         removed = np.flatnonzero(near)
         stays = np.flatnonzero(kept & long_enough)
@@ -120,8 +126,11 @@ class RunGraph:
         all_known = report["pairs"]["held"] == "all"
         accepted = None
         if all_known:
-            ends = (pairs.column(name).to_numpy().astype(np.int64) for name in ("row_a", "row_b"))
-            accepted = best_between_sets(identity, *ends, pairs.column("score").to_numpy())
+            a, b = (pairs.column(name).to_numpy().astype(np.int64) for name in ("row_a", "row_b"))
+            held = a, b, pairs.column("score").to_numpy()
+            if earlier is not None and len(earlier):
+                held = _joined(held, _of_earlier(pages, earlier))
+            accepted = best_between_sets(identity, *held)
         return RunGraph(
             pages=pages,
             identity=identity,
@@ -133,6 +142,7 @@ class RunGraph:
             removed_rows=removed,
             compared=first & long_enough,
             pairs=accepted,
+            for_earlier=int(seen.sum()),
         )
 
     def same_site(self, a: Rows, b: Rows) -> Flags:
@@ -155,8 +165,31 @@ class RunGraph:
 
 
 def _rows_of(pages: pa.Table, column: str) -> Rows:
-    place = pc.index_in(pages.column(column), value_set=pages.column("id").combine_chunks())
-    return np.asarray(place.combine_chunks(), np.int64)
+    """For each page the row of the page it names; of those that name one of an earlier run the first that does."""
+    names = pages.column(column).combine_chunks()
+    place = pc.index_in(names, value_set=pages.column("id").combine_chunks())
+    if place.null_count:
+        coded = names.dictionary_encode()
+        _, first, number = np.unique(coded.indices.to_numpy(), return_index=True, return_inverse=True)
+        place = pc.coalesce(place, pa.array(first[number], pa.int32()))
+    return np.asarray(place, np.int64)
+
+
+_Accepted = tuple[Rows, Rows, Numbers]
+
+
+def _of_earlier(pages: pa.Table, earlier: EarlierPages) -> _Accepted:
+    """Pairs with pages of earlier runs that this run read again: they are pairs of its own first such page."""
+    first = pc.index_in(earlier.told.column("id"), value_set=pages.column("identity").combine_chunks())
+    own = pc.fill_null(first, -1).to_numpy().astype(np.int64)
+    a = own[earlier.pairs.column("row_a").to_numpy().astype(np.int64) - earlier.own]
+    b = earlier.pairs.column("row_b").to_numpy().astype(np.int64)
+    return a[a >= 0], b[a >= 0], earlier.pairs.column("score").to_numpy()[a >= 0]
+
+
+def _joined(one: _Accepted, other: _Accepted) -> _Accepted:
+    a, b, score = (np.concatenate([mine, theirs]) for mine, theirs in zip(one, other, strict=True))
+    return a, b, score
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +221,7 @@ def certificate(
     has_kept[place[stays]] = True
     looked = _Looked(graph, drawn, members)
     wrong = ratio_share(looked.strata(~has_kept, np.ones(len(members)), kept=False, by_set=False))
-    removed = int((~graph.kept).sum())
+    removed = int((~graph.kept).sum()) - graph.for_earlier
     return {
         "notion": {"k": notion.k, "threshold": notion.threshold, "word": notion.word, "text": notion.describe()},
         "sample": {
@@ -202,6 +235,7 @@ def certificate(
             "near_duplicates": len(graph.removed_rows),
             "without_partner": _scaled(wrong, len(graph.removed_rows) / removed if removed else 0).to_json(),
             "near_duplicates_without_partner": wrong.to_json(),
+            "for_earlier_runs": graph.for_earlier,
         },
         "kept": {
             "pages": len(graph.kept_rows),

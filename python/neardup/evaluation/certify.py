@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector, parse
+from neardup.earlier_pages import EarlierPages
 from neardup.engines import Outcome, Progress, Settings, Silent
 from neardup.engines.collect import Collection
 from neardup.engines.local import stages
@@ -79,7 +80,8 @@ class Certifier:
             batches = _numbered(collection.token_batches())
             return _stream(_index(sample, notion, detector), members, batches, compared, workers)
 
-        return self._state(outcome.pages, outcome.pairs, outcome.report, detector, find)
+        earlier = EarlierPages.of(outcome.report, outcome.earlier, outcome.against)
+        return self._state(RunGraph.of(outcome.pages, outcome.pairs, outcome.report, earlier), detector, find)
 
     def folder(self, folder: str | os.PathLike[str], progress: Progress | None = None) -> Result:
         """Later, from a result folder: the inputs are read again, and ``run.json`` tells the certificate then."""
@@ -107,7 +109,8 @@ class Certifier:
                 batches = _read_all(source, reading, watch.progress)
                 return _stream(index, members, batches, compared, self._workers())
 
-            result.report["certificate"] = self._state(result.pages, result.pairs, result.report, detector, find)
+            graph = RunGraph.of(result.pages, result.pairs, result.report, result.earlier)
+            result.report["certificate"] = self._state(graph, detector, find)
         result.report["stages"] = [one for one in result.report["stages"] if one["name"] != "certifying"]
         result.report["stages"] += stages(watch.stages)
         write_json(result.report, Path(folder) / "run.json")
@@ -115,10 +118,7 @@ class Certifier:
         write_report(result, patient=False)
         return result
 
-    def _state(
-        self, pages: pa.Table, pairs: pa.Table, report: dict[str, Any], detector: Detector, find: FindPartners
-    ) -> dict[str, Any]:
-        graph = RunGraph.of(pages, pairs, report)
+    def _state(self, graph: RunGraph, detector: Detector, find: FindPartners) -> dict[str, Any]:
         return certificate(graph, detector, self.notion(detector), find, sample=self.sample, seed=self.seed)
 
     def _workers(self) -> int:

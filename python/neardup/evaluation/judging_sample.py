@@ -13,7 +13,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -22,7 +21,6 @@ import pyarrow as pa
 
 from neardup.errors import InputError, UsageError
 from neardup.results import Result, open_result
-from neardup.tables import TableRows
 
 STRATIFY: Final = ("detector", "similarity", "site")
 #: No stratum is looked at with fewer pairs than this, if it has them and the sample allows.
@@ -85,9 +83,9 @@ def draw_pairs(
 ) -> PairSample:
     """Draws ``sample`` of the pairs that the runs in these folders accepted.
 
-    >>> import json, tempfile
+    >>> import json, pathlib, tempfile
     >>> from neardup import dedup
-    >>> folder = Path(tempfile.mkdtemp())
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     >>> lines = [{"id": name, "text": text * 3 + name} for name in "abcd"]
     >>> _ = (folder / "pages.jsonl").write_text("".join(json.dumps(line) + chr(10) for line in lines))
@@ -130,11 +128,16 @@ def draw_pairs(
     strata = [
         SampledStratum(_stratum_name(combined[:, at], words), int(sizes[at]), int(n)) for at, n in enumerate(counts)
     ]
-    pairs = _pairs(chosen, population, pages, stratum, (tables, names, places), Path(folders[0]))
+    pairs = _pairs(chosen, population, pages, stratum, (tables, names, places), runs[0])
     notes = [
         f"{name}: pairs.parquet holds {run.report['pairs']['held']}; other pairs are not spoken of"
         for name, run in zip(names, runs, strict=True)
         if run.report["pairs"]["held"] != "all"
+    ]
+    notes += [
+        f"{name}: {run.against.num_rows:,} pairs with pages of earlier runs are not among them"
+        for name, run in zip(names, runs, strict=True)
+        if run.against.num_rows
     ]
     return PairSample([os.fspath(one) for one in folders], names, pairs, strata, list(stratify), seed, notes)
 
@@ -252,10 +255,10 @@ def _pairs(
     pages: int,
     stratum: Whole,
     told: tuple[Tables, list[str], list[Whole]],
-    folder: Path,
+    run: Result,
 ) -> list[SampledPair]:
     row_a, row_b = (side.tolist() for side in np.divmod(population[chosen], pages))
-    rows = TableRows(folder / "pages.parquet")
+    rows = run.page_rows()
     try:
         ids_a, ids_b = (rows.take(side, ["id"]).column(0).to_pylist() for side in (row_a, row_b))
     finally:

@@ -50,6 +50,8 @@ class Shape:
     lessened: bool = False
     #: Whether pages with the same tokens are one page only on one site; see ``neardup.graph.units``.
     by_site: bool = False
+    #: So many of the last rows are of earlier runs, which kept them: they stay, and before all others.
+    earlier: int = 0
 
     @property
     def pages(self) -> int:
@@ -140,10 +142,24 @@ class Cut:
             return shape.instead
         held = self._held
         order = np.argsort(~shape.kept, kind="stable").astype(np.uint32)
-        if len(self.preferred):
-            order = np.concatenate([self.preferred, order[~np.isin(order, self.preferred)]])
+        own = shape.pages - shape.earlier
+        first = np.concatenate([np.arange(own, shape.pages, dtype=np.uint32), self.preferred])
+        if len(first):
+            first = first[np.sort(np.unique(first, return_index=True)[1])]
+            order = np.concatenate([first, order[~np.isin(order, first)]])
+            if shape.earlier:
+                # A page chosen to stay does not take the place of an earlier one.
+                chosen = np.isin(shape.identity, shape.identity[self.preferred])
+                held = held & ~((shape.a >= own) & chosen[shape.b])
         pairs = shape.a[held], shape.b[held], shape.score[held]
-        return remove(order, shape.identity, self.cluster, pairs, shape.removal, units=self.units).instead
+        instead = remove(
+            order, shape.identity, self.cluster, pairs, shape.removal, units=self.units, settled=shape.earlier
+        ).instead
+        if shape.earlier:
+            # Earlier pages stay, and so does a page that was chosen in spite of a copy among them.
+            instead[own:] = np.arange(own, shape.pages)
+            instead[self.preferred] = self.preferred
+        return instead
 
     @cached_property
     def kept(self) -> Flags:

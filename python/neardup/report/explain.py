@@ -292,7 +292,8 @@ def _in_the_run(looked: Explanation, run: RunPages, records: list[dict[str, Any]
 def _graph(run: RunPages) -> PairGraph:
     """The run's pairs, made into a graph once for every explanation of it."""
     if "_graph" not in vars(run):
-        vars(run)["_graph"] = PairGraph(run.result.pairs, run.identity)
+        pairs = pa.concat_tables([run.result.pairs, run.result.earlier.pairs])
+        vars(run)["_graph"] = PairGraph(pairs, run.identity)
     made: PairGraph = vars(run)["_graph"]
     return made
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from neardup.report.boilerplate import RULE
 from neardup.report.explain import Explanation, Side, Step, rule_in_words
 from neardup.report.frame import Content, Html, HtmlPage, element, figures, folded, html, paragraph, table
+from neardup.report.run_sections import reason_of
 from neardup.report.side_by_side import pair_html
 from neardup.version import VERSION
 
@@ -88,7 +89,7 @@ def _head(letter: str, side: Side) -> Html:
     facts = [f"{len(side.terms):,} terms"]
     if side.record is not None:
         facts.append("stays" if side.record["kept"] else "goes")
-        facts.append(side.record["reason"])
+        facts.append(reason_of(side.record))
     return html([element("b", *told), side.url or side.id, Html("<br>"), ", ".join(facts)])
 
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.earlier_pages import EarlierPages
 from neardup.graph.power_law import PowerLaw, fit_power_law
 
 #: Clusters of each kind that are shown, and pages of each.
@@ -62,6 +63,9 @@ class Findings:
     rules: Counter[str] = field(default_factory=Counter)
     same_site: int = 0
     pairs: int = 0
+    #: Pages of earlier runs in clusters of this one, and their pairs with its pages.
+    earlier: int = 0
+    earlier_pairs: int = 0
     _degrees: npt.NDArray[np.int32] | None = None
     #: Of the pairs sampled so far their place in an order as good as random, and their rows.
     _sample: tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64]] = field(
@@ -171,8 +175,9 @@ class Findings:
         first = np.lexsort((row_b, row_a, order))[:most]
         self._sample = order[first], row_a[first], row_b[first]
 
-    def _keep_weakest(self, group: pa.Table, a: npt.NDArray[np.int64], score: npt.NDArray[np.float64]) -> None:
-        marks = self._mark[a]
+    def _keep_weakest(self, group: pa.Table, own: npt.NDArray[np.int64], score: npt.NDArray[np.float64]) -> None:
+        """Of each shown cluster the pair that is least alike; ``own`` are rows of this run, one of each pair."""
+        marks = self._mark[own]
         for number, shown in enumerate(self._shown.values(), 1):
             inside = np.flatnonzero(marks == number)
             if not len(inside):
@@ -197,6 +202,23 @@ class Findings:
         """The sites most pages of which go: name, pages, pages that go."""
         told = sorted(self.sites.items(), key=lambda entry: (-entry[1][1], -entry[1][0], entry[0]))
         return [(site, pages, gone) for site, (pages, gone) in told[:SITES]]
+
+    def add_earlier(self, earlier: EarlierPages) -> None:
+        """When all pages and pairs have come by: pages of earlier runs in the clusters that are shown, which come first
+        there, and their pairs."""
+        if not len(earlier):
+            return
+        self.earlier = len(earlier)
+        self.earlier_pairs = earlier.pairs.num_rows
+        members = earlier.pages.filter(pc.is_in(earlier.pages.column("cluster"), pa.array(list(self._shown))))
+        for page in members.to_pylist():
+            self.records[page["row"]] = page
+        for name, shown in self._shown.items():
+            before = members.filter(pc.equal(members.column("cluster"), name)).to_pylist()
+            for one in shown:
+                one.members[:] = [*before, *one.members][:MEMBERS]
+        rows = earlier.pairs.column("row_b").to_numpy().astype(np.int64)
+        self._keep_weakest(earlier.pairs, rows, earlier.pairs.column("score").to_numpy())
 
     def missing(self) -> npt.NDArray[np.uint32]:
         """The rows, ascending, of pages that are looked at and whose records are not known yet."""

@@ -1,4 +1,5 @@
-"""The pages of a run, found by id, URL or row, and their texts, read again from where they came.
+"""The pages of a run, found by id, URL or row, and their texts, read again from where they came. Pages of earlier runs
+that it speaks of are found as well, behind its own; their texts come from where those runs had them.
 
 Nothing is loaded that was not asked for: a record takes one row group of ``pages.parquet``, a name one column. Columns
 stay loaded as long as the object lives, so whoever explains many pairs of a run holds on to one. Texts come from the
@@ -8,7 +9,8 @@ store (``--store``), else from the input by offset and length, else by reading t
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -16,16 +18,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from neardup.detectors import parse
+from neardup.earlier_pages import EarlierPages, Place
 from neardup.engines import Settings
-from neardup.errors import InputError, UsageError
+from neardup.engines.outcome import PAGES_OUT
+from neardup.errors import InputError, NeardupError, UsageError
 from neardup.page import PAGES
 from neardup.results import Opened, Result, open_result
 from neardup.sinks.store import FILE, read_store
 from neardup.sources import Fields, Inputs
 from neardup.sources.again import Where, read_again
+from neardup.tables import TableRows
 from neardup.text import Reading
 
 
@@ -40,7 +44,12 @@ class RunPages:
     def __init__(self, run: str | os.PathLike[str] | Result) -> None:
         self.result = run if isinstance(run, Result) else open_result(run)
         self._columns: dict[str, pa.ChunkedArray] = {}
-        self._path = None if self.result.folder is None else self.result.folder / "pages.parquet"
+        self._earlier = EarlierTexts(self.result.earlier)
+
+    @cached_property
+    def table(self) -> TableRows:
+        """The pages by row, those of earlier runs behind the run's own."""
+        return self.result.page_rows()
 
     @property
     def report(self) -> dict[str, Any]:
@@ -58,13 +67,9 @@ class RunPages:
         return int(self.report["counts"]["pages"])
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """A column of ``pages.parquet``."""
+        """A column of ``pages.parquet``, with that of earlier pages behind it."""
         if name not in self._columns:
-            if self._path is None:
-                self._columns[name] = self.result.pages.column(name)
-            else:
-                with open(self._path, "rb") as raw, pq.ParquetFile(raw) as file:
-                    self._columns[name] = file.read(columns=[name]).column(0)
+            self._columns[name] = self.table.column(name)
         return self._columns[name]
 
     def row_of(self, page: str | int) -> int:
@@ -81,14 +86,14 @@ class RunPages:
                 raise InputError(
                     f"no page has the id or URL {page!r}", where=self._name, hint="a page may be named 'row 17' too"
                 )
-        if not 0 <= row < len(self):
+        if not 0 <= row < len(self.table):
             raise InputError(f"no page has the row {row}", where=self._name, hint=f"it has {len(self):,} pages")
         return row
 
     @cached_property
     def identity(self) -> npt.NDArray[np.int64]:
         """For each row the first with the same tokens."""
-        if not self.report["counts"]["identical"]:
+        if not self.report["counts"]["identical"] and not len(self.result.earlier):
             return np.arange(len(self), dtype=np.int64)
         ids = self.column("id").combine_chunks()
         return np.asarray(pc.index_in(self.column("identity"), value_set=ids).combine_chunks(), np.int64)
@@ -105,25 +110,15 @@ class RunPages:
         if self._by_site:
             site = self.column("site")
             same = pc.and_(same, pc.is_null(site) if record["site"] is None else pc.equal(site, record["site"]))
-        return int(pc.index(same, True).as_py())
+        rows = np.flatnonzero(pc.fill_null(same, False).to_numpy())
+        # Earlier pages come first, though their rows are behind.
+        return int([*rows[rows >= len(self)], *rows][0])
 
     def at(self, rows: Sequence[int]) -> list[dict[str, Any]]:
-        """The records of these rows, as ``pages.parquet`` has them, in the order asked for."""
-        if not rows:
-            return []
-        if self._path is None:
-            taken: list[dict[str, Any]] = self.result.pages.take(list(rows)).to_pylist()
-            return taken
-        with open(self._path, "rb") as raw, pq.ParquetFile(raw) as file:
-            ends = np.cumsum([0, *(file.metadata.row_group(n).num_rows for n in range(file.num_row_groups))])
-            group_of = {row: int(np.searchsorted(ends, row, "right")) - 1 for row in rows}
-            found: dict[int, dict[str, Any]] = {}
-            for group in sorted(set(group_of.values())):
-                table = file.read_row_group(group, use_threads=False)
-                wanted = [row for row in group_of if group_of[row] == group]
-                taken = table.take([row - int(ends[group]) for row in wanted]).to_pylist()
-                found |= dict(zip(wanted, taken, strict=True))
-        return [found[row] for row in rows]
+        """The records of these rows, as ``pages.parquet`` has them, in the order asked for; of a page of an earlier run
+        the reason is ``earlier`` and the source that run."""
+        found: list[dict[str, Any]] = self.table.take(list(rows), PAGES_OUT.names).to_pylist()
+        return found
 
     @property
     def _name(self) -> str:
@@ -133,6 +128,15 @@ class RunPages:
         """The pages of these records as batches of one; None, without ``patient``, where the whole input would have to
         be read for one. Raises ``InputError`` where the input cannot be read again.
         """
+        return with_earlier(
+            records, len(self), lambda own: self._own_texts(own, patient), lambda rows: self._earlier(rows, patient)
+        )
+
+    def texts_for_report(self, records: Sequence[dict[str, Any]], patient: bool) -> list[pa.RecordBatch | None]:
+        """The same, without the pages of earlier runs that cannot be read one by one."""
+        return with_earlier(records, len(self), lambda own: self._own_texts(own, patient), self._earlier.where_there)
+
+    def _own_texts(self, records: Sequence[dict[str, Any]], patient: bool) -> list[pa.RecordBatch | None]:
         if self.result.folder is not None and (store := self.result.folder / FILE).exists():
             pages = read_store(store, [record["row"] for record in records])
             return [pages.slice(at, 1) for at in range(len(records))]
@@ -171,6 +175,57 @@ def texts_from(source: Inputs, records: Sequence[dict[str, Any]], *, patient: bo
         if missing:
             raise InputError("the inputs have changed since the run: pages are missing", where=source.names()[0])
     return found
+
+
+Texts = Mapping[int, pa.RecordBatch | None]
+
+
+def with_earlier(
+    records: Sequence[dict[str, Any]],
+    own: int,
+    fetch: Callable[[Sequence[dict[str, Any]]], Sequence[pa.RecordBatch | None]],
+    earlier: Callable[[list[int]], Texts],
+) -> list[pa.RecordBatch | None]:
+    """The pages of these records, of which those from row ``own`` on are of earlier runs."""
+    mine = [record for record in records if record["row"] < own]
+    found: dict[int, pa.RecordBatch | None] = {}
+    if mine:
+        found |= zip([record["row"] for record in mine], fetch(mine), strict=True)
+    if len(mine) < len(records):
+        found |= earlier([record["row"] for record in records if record["row"] >= own])
+    return [found[record["row"]] for record in records]
+
+
+class EarlierTexts:
+    """The texts of pages of earlier runs, read again by these."""
+
+    def __init__(self, earlier: EarlierPages) -> None:
+        self._earlier = earlier
+        self._runs: dict[str, RunPages] = {}
+
+    def __call__(self, rows: list[int], patient: bool = True) -> dict[int, pa.RecordBatch | None]:
+        """By row. Raises ``InputError`` where an earlier run is not there any more, or its input."""
+        found: dict[int, pa.RecordBatch | None] = {}
+        for run, there in self._earlier.there(rows).items():
+            found |= self._of_run(run, there, patient)
+        return found
+
+    def where_there(self, rows: list[int]) -> dict[int, pa.RecordBatch | None]:
+        """The same, with none where they cannot be read, or not one by one."""
+        found: dict[int, pa.RecordBatch | None] = dict.fromkeys(rows)
+        for run, there in self._earlier.there(rows).items():
+            with suppress(NeardupError):
+                found |= self._of_run(run, there, patient=False)
+        return found
+
+    def _of_run(self, run: str, there: list[Place], patient: bool) -> dict[int, pa.RecordBatch | None]:
+        if run not in self._runs:
+            folder = self._earlier.folder_of(run)
+            self._runs[run] = RunPages(folder)
+        pages = self._runs[run]
+        self._earlier.check(run, pages.table, there)
+        texts = pages.texts(pages.at([place.row for place in there]), patient=patient)
+        return dict(zip([place.here for place in there], texts, strict=True))
 
 
 def fetch_pages(run: str | os.PathLike[str] | Result | RunPages, names: Sequence[str | int]) -> pa.RecordBatch:

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from neardup import _native
+from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
 from neardup.errors import InputError
 from neardup.report import made
 from neardup.report import run_sections as sections
@@ -30,6 +31,7 @@ from neardup.report.kinds import Page, kind_of
 from neardup.report.run_pages import RunPages, together
 from neardup.report.side_by_side import pair_html, without_cut_end
 from neardup.results import Result
+from neardup.tables import TableRows
 from neardup.text import Reading, read, term_lists
 
 FILE: Final = "report.html"
@@ -273,17 +275,15 @@ def write_report(run: str | os.PathLike[str] | Result | RunPages, *, patient: bo
     if folder is None:
         raise InputError("the run was not written to a folder", hint="give dedup an out=")
     findings = Findings(pages.result.clusters, len(pages))
-    for name, look in (("pages", findings.add_pages), ("pairs", findings.add_pairs)):
-        for group in _groups(folder / f"{name}.parquet"):
+    for table, schema, look in (
+        (TableRows(folder / "pages.parquet", PAGES_OUT), PAGES_OUT, findings.add_pages),
+        (TableRows(folder / "pairs.parquet", PAIRS_OUT), PAIRS_OUT, findings.add_pairs),
+    ):
+        for _, group in table.groups(schema.names):
             look(group)
+    findings.add_earlier(pages.result.earlier)
     missing = findings.missing().tolist()
     findings.records |= dict(zip(missing, pages.at(missing), strict=True))
-    made_of = RunReport(findings, pages.report, lambda wanted: pages.texts(wanted, patient=patient))
+    made_of = RunReport(findings, pages.report, partial(pages.texts_for_report, patient=patient))
     made_of.page(pages.report).write(folder / FILE)
     return folder / FILE
-
-
-def _groups(path: Path) -> Iterator[pa.Table]:
-    with open(path, "rb") as raw, pq.ParquetFile(raw) as file:
-        for group in range(file.num_row_groups):
-            yield file.read_row_group(group)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from neardup.earlier_pages import REASON as EARLIER
 from neardup.engines.default import described
 from neardup.engines.outcome import REASONS
 from neardup.graph.power_law import PowerLaw
@@ -49,6 +50,9 @@ def found(report: dict[str, Any], findings: Findings) -> Html:
             "identical pages": (f"{counts['identical']:,}", f"{counts['identity_sets']:,} identity sets"),
         }
     )
+    if findings.earlier:
+        note = f"{findings.earlier_pairs:,} pairs with pages of this run"
+        overview = html([overview, figures({"pages of earlier runs in its clusters": (f"{findings.earlier:,}", note)})])
     rows = [
         (reason, f"{findings.reasons[reason]:,}", text) for reason, text in REASONS.items() if findings.reasons[reason]
     ]
@@ -61,10 +65,19 @@ def found(report: dict[str, Any], findings: Findings) -> Html:
     )
 
 
+def reason_of(page: dict[str, Any]) -> str:
+    """Why a page stays or goes; of an earlier page the run.
+
+    >>> reason_of({"reason": "earlier", "source": "may"}), reason_of({"reason": "unique", "source": "a.jsonl"})
+    ('earlier run may', 'unique')
+    """
+    return f"earlier run {page['source']}" if page["reason"] == EARLIER else str(page["reason"])
+
+
 def members(one: ShownCluster) -> Html:
     """Some members of a cluster."""
-    rows = [(page["url"] or page["id"], page["title"] or "", "stays" if page["kept"] else "goes", page["reason"],
-             page["tokens"]) for page in one.members]  # fmt: skip
+    rows = [(page["url"] or page["id"], page["title"] or "", "stays" if page["kept"] else "goes",
+             reason_of(page), page["tokens"]) for page in one.members]  # fmt: skip
     more = one.cluster["size"] - len(rows)
     caption = f"its first {len(rows):,} pages, {more:,} more" if more else "its pages"
     listing = table(["page", "title", "", "reason", "tokens"], rows, caption=caption, left=(1,))
@@ -215,6 +228,9 @@ def certificate(report: dict[str, Any]) -> Content:
                          "–" if theory is None else f"{theory:.1%}"))  # fmt: skip
 
     add(told["removed"]["without_partner"], "removed pages without a partner among those that stay")
+    if told["removed"].get("for_earlier_runs"):
+        seen = told["removed"]["for_earlier_runs"]
+        rows.append((f"{seen:,} pages removed for pages of earlier runs: not looked at", "–", "–", "–"))
     add(told["kept"]["repeats"], "pages that stay and repeat another that stays")
     pairs = told["pairs"]
     if pairs["known"]:

@@ -21,7 +21,7 @@ class Explaining:
     """Explains pairs of one run by their rows."""
 
     def __init__(self, run: OpenRun) -> None:
-        self._pages = RunPages(run.folder)
+        self._pages = RunPages(run.result)
         # One at a time: it takes all that a core has, and shares the run's columns.
         self._turn = threading.Lock()
         self._lock = threading.Lock()

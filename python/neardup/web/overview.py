@@ -77,6 +77,7 @@ def _scores(scores: npt.NDArray[np.float64]) -> list[dict[str, Any]]:
 def _sites(run: OpenRun) -> list[dict[str, Any]]:
     """The sites that lose most pages."""
     known = run.shape.site >= 0
+    known[run.counts["pages"] :] = False
     count = len(run.site_names)
     pages = np.bincount(run.shape.site[known], minlength=count)
     gone = np.bincount(run.shape.site[known & ~run.shape.kept], minlength=count)

@@ -19,11 +19,10 @@ from neardup.errors import InputError
 from neardup.graph.cut import Cut, Shape, cut, steps
 from neardup.results import open_result
 from neardup.revision import Decisions, pair_places, shape_of
-from neardup.tables import TableRows
 from neardup.web.decisions import Decided, DecisionStore, digest
 
 _CUTS: Final = 4
-SHOWN: Final = ("id", "url", "site", "title", "tokens", "reason")
+SHOWN: Final = ("id", "url", "site", "title", "tokens", "reason", "source")
 
 
 class OpenRun:
@@ -31,9 +30,10 @@ class OpenRun:
 
     def __init__(self, folder: Path, decisions: Path | None = None) -> None:
         self.folder = folder.resolve()
-        self.report: dict[str, Any] = open_result(folder).report
-        self.pages = TableRows(self.folder / "pages.parquet")
-        self.pairs = TableRows(self.folder / "pairs.parquet")
+        self.result = open_result(self.folder)
+        self.report: dict[str, Any] = self.result.report
+        #: The run's pages, and behind them those of earlier runs in its clusters.
+        self.pages = self.result.page_rows()
         self.counts: dict[str, int] = self.report["counts"]
         place = decisions or self.folder / "decisions.sqlite"
         # The tables' own check: decisions name pages by row, so they are of these pages only.
@@ -50,7 +50,6 @@ class OpenRun:
         """Lets go of the files."""
         self.store.close()
         self.pages.close()
-        self.pairs.close()
 
     # Numbers --------------------------------------------------------------------------------------------------------
 
@@ -62,7 +61,7 @@ class OpenRun:
 
     @cached_property
     def _shape(self) -> Shape:
-        return shape_of(self.folder, self.report)
+        return shape_of(self.result)
 
     @cached_property
     def steps(self) -> npt.NDArray[np.float64]:
@@ -134,7 +133,7 @@ class OpenRun:
         """One page."""
         if not 0 <= row < len(self.pages):
             raise InputError(f"there is no page {row}", where=str(self.folder))
-        return self.rows([row], [*SHOWN, "source", "offset", "kept", "kept_instead", "cluster", "identity"])[0]
+        return self.rows([row], [*SHOWN, "offset", "kept", "kept_instead", "cluster", "identity"])[0]
 
     def matching(self, text: str) -> npt.NDArray[np.int64]:
         """Rows of pages whose URL, id or title contains a text, in any case of letters."""

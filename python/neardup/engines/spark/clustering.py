@@ -92,7 +92,7 @@ def _decide(batch: pa.RecordBatch, settings: Settings) -> Batches:
     # Pages of earlier runs, which are preferred to all, stay.
     settled = int((rows < 0).sum())
     removed = remove(preferred, identity, cluster, (a, b, score), settings.removal, units=unit, settled=settled)
-    kept = removed.instead == np.arange(len(rows), dtype=np.uint32)
+    kept = (removed.instead == np.arange(len(rows), dtype=np.uint32)) | (rows < 0)
     stands_for = np.bincount(removed.instead, minlength=len(rows)) > 1
     yield _rows("page", rows, rows[removed.instead], one=removed.identical, two=kept & stands_for)
     if len(a):

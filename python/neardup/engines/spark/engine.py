@@ -16,7 +16,7 @@ from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import first_pass
 from neardup.engines.default import by_kind, note_default
-from neardup.engines.earlier import FILE
+from neardup.engines.earlier import FILE, told_of_runs
 from neardup.engines.layout import Layout
 from neardup.engines.local import stages
 from neardup.engines.matches import RuleCounts
@@ -231,6 +231,7 @@ class _Run:
             "parameters": layout.detector.parameters(),
             "settings": asdict(settings) | {"hot": settings.hot_beyond(tally.pages)},
             "statistics": first_pass.told(counted),
+            "against": told_of_runs(self.earlier),
             "counts": counts,
             "kinds": asdict(tally.kinds),
             "ignored": tally.ignored,
@@ -346,7 +347,9 @@ class _Run:
         forest = all_pairs > layout.settings.most_held(tally.pages)
         clusters_of = decisions
         if self.earlier:
-            ids = ids.unionByName(located.where("row < 0").select("row", "id"))
+            before = located.where("row < 0").join(pages.where("row < 0").select("row", "run"), "row")
+            before = keep(before, "located-earlier")
+            ids = ids.unionByName(tables.earlier_ids(before.select("row", "id", "run"), ids, self.working))
             # Of clusters that a new page is in.
             touched = new.where("cluster is not null").select(F.col("cluster").alias("x")).distinct()
             clusters_of = decisions.where("kind = 'cluster'").join(touched, "x", "left_semi")
@@ -362,9 +365,12 @@ class _Run:
         )
         if self.earlier:
             found = tables.pair_table(matched.pairs.where("a < 0"), decisions, ids, layout, False)
-            runs = pages.where("row < 0").select(F.col("row").alias("row_a"), "run")
+            runs = before.select(F.col("row").alias("row_a"), "run")
             found = found.join(runs, "row_a").select(*AGAINST_OUT.names)
             outcome.against = self._sorted(found, "row_b", name="against.parquet")
+            known = before.join(touched.withColumnRenamed("x", "cluster"), "cluster", "left_semi")
+            known = tables.earlier_table(known, ids, identity.ROWS_A_RUN)
+            outcome.earlier = self._sorted(known, "place", name="earlier.parquet")
         if self.keep_fingerprints:
             names = identity.names_of(layout.columns(late=False)) + (["t"] if counted is not None else [])
             kept_rows = outcome.pages.where("kept and tokens > 0").select("row", "id", "site", "tokens")

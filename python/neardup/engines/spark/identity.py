@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: Rows of one earlier run lie in a stretch of their own.
-_ROWS_A_RUN = 1 << 40
+ROWS_A_RUN = 1 << 40
 
 
 def numbered(parts: DataFrame, layout: Layout) -> DataFrame:
@@ -159,7 +159,7 @@ def earlier_pages(session: SparkSession, runs: Sequence[tuple[str, Path]]) -> Da
 
     found = None
     for at, (name, path) in enumerate(runs):
-        start = (at - len(runs)) * _ROWS_A_RUN
+        start = (at - len(runs)) * ROWS_A_RUN
         # Not a file of Spark's own, perhaps: numbers without a sign are read as signed ones.
         pages = session.read.parquet(f"file://{path.absolute()}").withColumn("row", F.col("row") + start)
         pages = pages.withColumn("run", F.lit(name)).withColumn("preference", F.lit(-(1 << 63)))

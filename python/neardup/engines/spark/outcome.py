@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from neardup.engines.earlier import FILE, STATISTICS
-from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
+from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.engines.spark.working import Working
 from neardup.fingerprints import CollectionStatistics
 from neardup.graph.clusters import CLUSTERS
@@ -38,6 +38,8 @@ class SparkOutcome:
     working: Working
     #: Pairs with pages of earlier runs, where the run was against such.
     against: DataFrame | None = None
+    #: These pages of earlier runs.
+    earlier: DataFrame | None = None
     #: What fingerprints were computed with, where the detector needs statistics.
     statistics: CollectionStatistics | None = None
 
@@ -45,6 +47,9 @@ class SparkOutcome:
         """The tables, brought here, as the local engine has them."""
         schemas = {"pages": PAGES_OUT, "pairs": PAIRS_OUT, "clusters": CLUSTERS}
         orders = {"pages": ["row"], "pairs": ["row_a", "row_b"], "clusters": ["row"]}
+        if self.against is not None:
+            schemas |= {"against": AGAINST_OUT, "earlier": EARLIER_OUT}
+            orders |= {"against": ["row_b", "a"], "earlier": ["place"]}
         return {
             name: getattr(self, name).orderBy(*orders[name]).toArrow().select(schema.names).cast(schema)
             for name, schema in schemas.items()
@@ -52,7 +57,7 @@ class SparkOutcome:
 
     def move_to(self, folder: Path) -> None:
         """Moves the tables to a folder, each a folder of parts in order."""
-        for name in (*TABLES, "against.parquet", FILE):
+        for name in (*TABLES, "against.parquet", "earlier.parquet", FILE):
             if not self.working.has(name):
                 continue
             made = Path(self.working.path(name))

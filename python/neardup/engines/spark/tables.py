@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from neardup.engines.layout import Layout
-from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
+from neardup.engines.outcome import EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.engines.spark.working import Working
 
 if TYPE_CHECKING:
@@ -42,6 +42,46 @@ def unique_ids(pages: DataFrame, working: Working) -> tuple[DataFrame, int]:
         if not clashing.where("clash").limit(1).count():
             break
     return working.keep(taken.unionByName(renamed), "unique-ids"), repeated
+
+
+def earlier_ids(earlier: DataFrame, ids: DataFrame, working: Working) -> DataFrame:
+    """What the result calls the pages of ``earlier`` runs (``row``, ``id``, ``run``): by their ids, or ``id#run`` where
+    a page in front or one of its own has the id."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    own = ids.select("id").withColumn("own", F.lit(True))
+    first = F.min("row").over(Window.partitionBy("id"))
+    taken = F.col("own").isNotNull() | (F.col("row") != F.col("first"))
+    found = earlier.withColumn("first", first).join(own, "id", "left").withColumn("taken", taken)
+    names = working.keep(found.select("row", "id", "run", "taken"), "earlier-ids")
+    others = own.unionByName(names.where("not taken").select("id").withColumn("own", F.lit(True)))
+    left = names.where("taken")
+    while left.limit(1).count():
+        longer = left.withColumn("id", F.concat_ws("#", "id", "run"))
+        left = working.keep(
+            longer.join(others, "id", "left").withColumn("taken", F.col("own").isNotNull()), "longer-ids"
+        )
+        left = left.drop("own")
+        names = names.where("not taken").unionByName(left)
+        left = left.where("taken")
+    return names.select("row", "id")
+
+
+def earlier_table(earlier: DataFrame, ids: DataFrame, rows_a_run: int) -> DataFrame:
+    """The table of pages of earlier runs; ``earlier`` has ``first``, ``cluster`` and ``run``."""
+    from pyspark.sql import functions as F
+
+    frame = earlier.withColumnRenamed("id", "page").join(ids, "row")
+    frame = named(frame, ids, "first", "identity_id")
+    frame = named(frame, ids, "cluster", "cluster_id")
+    shown = {
+        "row": F.pmod(F.col("row"), F.lit(rows_a_run)),
+        "identity": F.col("identity_id"),
+        "cluster": F.col("cluster_id"),
+    }
+    columns = [shown.get(name, F.col(name)).alias(name) for name in EARLIER_OUT.names]
+    return frame.select(*columns, F.col("row").alias("place"))
 
 
 def named(frame: DataFrame, ids: DataFrame, row: str, name: str) -> DataFrame:
