@@ -57,9 +57,9 @@ class PairGraph:
 
     def pair(self, a: int, b: int) -> dict[str, Any] | None:
         """The pair of just these two rows."""
-        low, high = min(a, b), max(a, b)
         ends = [self.pairs.column(name).to_numpy() for name in ("row_a", "row_b")]
-        found = np.flatnonzero((ends[0] == low) & (ends[1] == high))
+        # A page of an earlier run comes first in its pairs, though its row is behind.
+        found = np.flatnonzero(((ends[0] == a) & (ends[1] == b)) | ((ends[0] == b) & (ends[1] == a)))
         told: list[dict[str, Any]] = self.pairs.take(found[:1]).to_pylist()
         return told[0] if told else None
 
