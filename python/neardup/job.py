@@ -41,6 +41,7 @@ from neardup.sources import Inputs as OpenedInputs
 from neardup.sources.kinds import MarkupOnly, first_kinds
 from neardup.sources.memory import Pages, in_memory
 from neardup.version import VERSION
+from neardup.writing import check_local
 
 if TYPE_CHECKING:
     from neardup.report.findings import Findings
@@ -231,6 +232,9 @@ def _on_spark(
     if "-" in opened.paths:
         raise UsageError("standard input cannot be distributed", hint="write it to a file that all machines see")
     working = os.fspath(scratch) if scratch is not None else None
+    if out is not None and working is not None:
+        # Tables are moved from there to the result.
+        check_local(working.removeprefix("file://"))
     detector = _detector_of(against, detector)
     with ExitStack() as stack:
         source = stack.enter_context(opened.source())

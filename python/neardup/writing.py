@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
-from neardup.errors import OutputError
+from neardup.errors import OutputError, UsageError
+
+#: What names another machine: a scheme of two letters or more (one is a drive) and a slash; paths keep one of two.
+_REMOTE: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+
+
+def check_local(path: str | os.PathLike[str]) -> None:
+    """Refuses to write to what is not on this machine: it would become a folder of that name here.
+
+    >>> check_local("out/s3")
+    >>> check_local("s3://bucket/out")
+    Traceback (most recent call last):
+    neardup.errors.UsageError: cannot write to s3:// (s3://bucket/out): name a local folder, then copy it there
+    """
+    name = os.fsdecode(path)
+    if (remote := _REMOTE.match(name)) is not None:
+        raise UsageError(f"cannot write to {remote[1]}://", where=name, hint="name a local folder, then copy it there")
 
 
 @contextmanager
@@ -22,6 +39,7 @@ def replacing(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator
     ...     before, os.listdir(folder)
     (['a.txt.tmp'], ['a.txt'])
     """
+    check_local(path)
     target = Path(path)
     temporary = target.with_name(target.name + ".tmp")
     try:

@@ -8,12 +8,19 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import bytes_of, fields_of, input_options, reading_of, reading_options
+from neardup.cli.options import bytes_of, fields_of, folder_to_write, input_options, reading_of, reading_options
 
 
 @click.command(short_help="Find near-duplicates in a crawl or corpus and decide what stays.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT…")
-@click.option("--out", "-o", required=True, metavar="DIR", help="Result folder; it appears when all is done.")
+@click.option(
+    "--out",
+    "-o",
+    required=True,
+    metavar="DIR",
+    callback=folder_to_write,
+    help="Result folder; it appears when all is done.",
+)
 @click.option(
     "--detector", "-d", metavar="SPEC",
     help="How to tell duplicates, e.g. combined or 'minhash(threshold=0.9)'; see `neardup detectors`. "
@@ -44,7 +51,11 @@ from neardup.cli.options import bytes_of, fields_of, input_options, reading_of, 
 )  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace an earlier result of the same name.")
 @click.option("--resume", is_flag=True, help="Go on where a stopped run of the same input and detector left off.")
-@click.option("--scratch", metavar="DIR", help="Where to commit what is done.  [default: beside the result]")
+@click.option(
+    "--scratch",
+    metavar="DIR",
+    help="Where to commit what is done.  [default: beside the result]",
+)
 @click.option(
     "--memory", metavar="SIZE", callback=lambda _context, _option, text: bytes_of(text),
     help="Memory to get along with, as 2GiB; what does not fit goes to the scratch folder.  "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from neardup.cli.options import folder_to_write
 from neardup.errors import OutputError
 
 if TYPE_CHECKING:
@@ -15,7 +16,15 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Run the main job on a small generated web.")
-@click.option("--out", "-o", default="demo", show_default=True, metavar="DIR", help="Where the demo puts its files.")
+@click.option(
+    "--out",
+    "-o",
+    default="demo",
+    show_default=True,
+    metavar="DIR",
+    callback=folder_to_write,
+    help="Where the demo puts its files.",
+)
 @click.option(
     "--pages", type=click.IntRange(min=150, max=1_000_000), default=3000, show_default=True, help="Pages of the web."
 )

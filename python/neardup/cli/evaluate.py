@@ -9,6 +9,7 @@ import click
 from neardup.cli.options import (
     as_typed,
     fields_of,
+    folder_to_write,
     input_options,
     label_options,
     labels_of,
@@ -18,7 +19,14 @@ from neardup.cli.options import (
 )
 
 _output_options = together(
-    click.option("--out", "-o", required=True, metavar="DIR", help="Folder; it appears when all is done."),
+    click.option(
+        "--out",
+        "-o",
+        required=True,
+        metavar="DIR",
+        callback=folder_to_write,
+        help="Folder; it appears when all is done.",
+    ),
     click.option("--overwrite", is_flag=True, help="Replace an earlier result of the same name."),
     click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors."),
     click.option("--json", "as_json", is_flag=True, help="Print what run.json says instead of the tables."),
@@ -145,7 +153,7 @@ def curves(corpus: tuple[str, ...], methods: tuple[str, ...], **options: Any) ->
     help="Fit the power laws from this value on.  [default: from where they fit best]",
 )  # fmt: skip
 @click.option(
-    "--out", "-o", metavar="FOLDER",
+    "--out", "-o", metavar="FOLDER", callback=folder_to_write,
     help="Where run.json and report.html go.  [default: graph, in the result folder; an earlier one is replaced]",
 )  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace an earlier result of the same name.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import reading_of, reading_options
+from neardup.cli.options import file_to_write, reading_of, reading_options
 
 if TYPE_CHECKING:
     from neardup.report.explain import Explanation
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 @click.option("--all", "ask_all", is_flag=True, help="Ask every detector.")
 @click.option("--differences", type=click.IntRange(min=0), default=12, show_default=True, metavar="N",
               help="Differences to show side by side.")  # fmt: skip
-@click.option("--html", "html_file", metavar="FILE", help="Write a page for the browser instead.")
+@click.option(
+    "--html", "html_file", metavar="FILE", callback=file_to_write, help="Write a page for the browser instead."
+)
 @click.option("--open", "open_it", is_flag=True, help="Show that page in the browser.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @reading_options

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import bytes_of, fields_of, input_options, reading_of, reading_options, together
+from neardup.cli.options import (
+    bytes_of,
+    fields_of,
+    folder_to_write,
+    input_options,
+    reading_of,
+    reading_options,
+    together,
+)
 
 if TYPE_CHECKING:
     from neardup.index import Index
@@ -67,7 +75,7 @@ def _open(folder: str, options: dict[str, Any]) -> Index:
 
 
 @command.command(short_help="Make an empty index.")
-@click.argument("folder", metavar="DIR")
+@click.argument("folder", metavar="DIR", callback=folder_to_write)
 @click.option(
     "--detector", "-d", metavar="SPEC",
     help="How to tell duplicates.  [default: site-aware, which needs no statistics; template-aware where those of a "
@@ -222,7 +230,7 @@ def verify(folder: str) -> None:
 
 
 @command.command(short_help="Make an index of the pages of a dedup run.")
-@click.argument("folder", metavar="DIR")
+@click.argument("folder", metavar="DIR", callback=folder_to_write)
 @click.option("--from", "run", required=True, metavar="RUN", help="The result folder of the run.")
 @statistics_option
 @most_option
@@ -265,7 +273,7 @@ def expire(folder: str, before: str, **options: Any) -> None:
 
 @command.command(short_help="Copy an index.")
 @click.argument("folder", metavar="DIR")
-@click.argument("out", metavar="COPY")
+@click.argument("out", metavar="COPY", callback=folder_to_write)
 def backup(folder: str, out: str) -> None:
     """Copy the index in DIR to COPY, which is an index as well.
 

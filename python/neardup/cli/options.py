@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from neardup.writing import check_local
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FORMATS = ("warc", "jsonl", "parquet", "csv", "tsv", "page")
@@ -30,6 +32,7 @@ def file_to_write(context: click.Context, option: click.Parameter, path: str | N
 
     if path is None:
         return None
+    check_local(path)
     folder = os.path.dirname(path) or "."
     reason, hint = None, ""
     if os.path.isdir(path):
@@ -40,6 +43,13 @@ def file_to_write(context: click.Context, option: click.Parameter, path: str | N
         reason, hint = "not allowed", "name another folder"
     if reason is not None:
         raise OutputError(f"cannot be written: {reason}", where=path, hint=hint)
+    return path
+
+
+def folder_to_write(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
+    """Looks whether a folder is one of this machine, as the callback of an option: before the work, not behind it."""
+    if path is not None:
+        check_local(path)
     return path
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, file_to_write, input_options
+from neardup.cli.options import fields_of, file_to_write, folder_to_write, input_options
 
 
 @click.command(short_help="Render pages in a real browser: scripts, redirects, frames.")
@@ -50,7 +50,12 @@ from neardup.cli.options import fields_of, file_to_write, input_options
     "--most-bytes", type=click.IntRange(min=1), default=32 << 20, show_default=True,
     help="Most bytes that a page may be sent.",
 )  # fmt: skip
-@click.option("--cache", metavar="DIR", help="Keep what was rendered from archives here, and use it the next time.")
+@click.option(
+    "--cache",
+    metavar="DIR",
+    callback=folder_to_write,
+    help="Keep what was rendered from archives here, and use it the next time.",
+)
 @click.option("--user-agent", metavar="TEXT", help="What the browser calls itself.")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")

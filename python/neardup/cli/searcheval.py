@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, input_options
+from neardup.cli.options import fields_of, folder_to_write, input_options
 
 
 @click.command(short_help="Measure search results with repeats known.")
@@ -33,7 +33,9 @@ from neardup.cli.options import fields_of, input_options
     show_default=True,
     help="Results a list that are compared; judged pages are compared as well.",
 )
-@click.option("--out", "-o", metavar="DIR", help="Folder for all numbers; it appears when all is done.")
+@click.option(
+    "--out", "-o", metavar="DIR", callback=folder_to_write, help="Folder for all numbers; it appears when all is done."
+)
 @click.option("--overwrite", is_flag=True, help="Replace an earlier result of the same name.")
 @click.option("--threads", type=click.IntRange(min=0), default=0, help="Worker threads.  [default: one a core]")
 @click.option("--quiet", "-q", is_flag=True, help="Say nothing but errors.")

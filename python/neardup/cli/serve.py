@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from neardup.cli.index import matches_option, opening_options
-from neardup.cli.options import bytes_of
+from neardup.cli.options import bytes_of, folder_to_write
 
 
 @click.command(short_help="Serve an index over HTTP.")
@@ -19,7 +19,11 @@ from neardup.cli.options import bytes_of
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=8750, show_default=True, help="0: any that is free.")
 @click.option(
-    "--backups", metavar="DIR", type=click.Path(file_okay=False), help="Folder in which clients may ask for backups."
+    "--backups",
+    metavar="DIR",
+    callback=folder_to_write,
+    type=click.Path(file_okay=False),
+    help="Folder in which clients may ask for backups.",
 )
 @click.option("--max-body", default="8MiB", show_default=True, metavar="SIZE", help="Largest request.")
 @click.option(

@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import as_typed, bytes_of, fields_of, file_to_write, input_options, reading_of, reading_options
+from neardup.cli.options import (
+    as_typed,
+    bytes_of,
+    fields_of,
+    file_to_write,
+    folder_to_write,
+    input_options,
+    reading_of,
+    reading_options,
+)
 
 
 class WithComparison(click.Command):
@@ -48,7 +57,9 @@ def _shares(_context: click.Context, _option: click.Parameter, text: str) -> lis
     cls=WithComparison, name="study", short_help="Study a collection: duplicates, clusters, link graph, estimates."
 )
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT…")
-@click.option("--out", "-o", required=True, metavar="DIR", help="Folder; it appears when all is done.")
+@click.option(
+    "--out", "-o", required=True, metavar="DIR", callback=folder_to_write, help="Folder; it appears when all is done."
+)
 @click.option(
     "--detector", "-d", metavar="SPEC",
     help="How to tell duplicates; any detector.  [default: shingle-paragraphs]",

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from neardup.cli.options import folder_to_write
+
 LANGUAGES = ("en", "de", "fr", "ja", "ru")
 
 
@@ -22,7 +24,9 @@ def command() -> None:
 
 
 @command.command(short_help="A web with queries, result lists and the label of every pair.")
-@click.option("--out", "-o", required=True, metavar="DIR", help="Folder; it appears when all is done.")
+@click.option(
+    "--out", "-o", required=True, metavar="DIR", callback=folder_to_write, help="Folder; it appears when all is done."
+)
 @click.option("--overwrite", is_flag=True, help="Replace an earlier one of the same name.")
 @click.option(
     "--queries", type=click.IntRange(min=1, max=100_000), default=100, show_default=True, help="How many queries."

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import file_to_write, label_options, labels_of
+from neardup.cli.options import file_to_write, folder_to_write, label_options, labels_of
 
 
 @click.command(short_help="Learn from signals and labels which pairs are duplicates.")
@@ -32,7 +32,12 @@ from neardup.cli.options import file_to_write, label_options, labels_of
     help="How often it is repeated, an odd number; the run of median F is reported. 0: no cross-validation.",
 )  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the classifier that is written.")
-@click.option("--tables", metavar="DIR", help="Also draw up all tables and figures of the paper, into a folder.")
+@click.option(
+    "--tables",
+    metavar="DIR",
+    callback=folder_to_write,
+    help="Also draw up all tables and figures of the paper, into a folder.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace earlier tables of the same name.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def command(signals_: str, labels: str, groups: str | None, learner: str, out: str, **options: Any) -> None:

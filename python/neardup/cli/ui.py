@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import click
 
+from neardup.cli.options import file_to_write
+
 
 @click.command(name="ui", short_help="Look at a run in the browser: clusters, pairs, thresholds, judging.")
 @click.argument("folder", metavar="DIR")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen at.  [default: 8740, or a free one]")
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
 @click.option("--judging", metavar="FILE", help="A judging made elsewhere.  [default: judging.sqlite in DIR]")
-@click.option("--decisions", metavar="FILE", help="Where decisions are stored.  [default: decisions.sqlite in DIR]")
+@click.option(
+    "--decisions",
+    metavar="FILE",
+    callback=file_to_write,
+    help="Where decisions are stored.  [default: decisions.sqlite in DIR]",
+)
 @click.option(
     "--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
     help="Address to listen at; beyond this machine only with a token, which is made up if none is given.",

@@ -28,7 +28,7 @@ from neardup.engines.parts import LIST, Part, Tally
 from neardup.errors import FormatError, OutputError, UsageError
 from neardup.lazy import later
 from neardup.sinks import write_json
-from neardup.writing import replacing
+from neardup.writing import check_local, replacing
 
 pc = later("pyarrow.compute")
 
@@ -65,6 +65,7 @@ class Scratch:
     @classmethod
     def start(cls, folder: Path, manifest: dict[str, Any]) -> Scratch:
         """An empty scratch folder; what an earlier run left there goes."""
+        check_local(folder)
         discard(folder)
         try:
             folder.mkdir(parents=True)

@@ -26,6 +26,7 @@ import numpy as np
 from neardup.errors import FormatError, InputError, OutputError, UsageError
 from neardup.evaluation.judged import LABELS
 from neardup.evaluation.judging_sample import PairSample, Returned, SampledPair
+from neardup.writing import check_local
 
 Role = Literal["judge", "adjudicator"]
 _APPLICATION: Final = 0x6E64_7570
@@ -107,6 +108,7 @@ class Judging:
     @staticmethod
     def create(path: str | os.PathLike[str], sample: PairSample, *, overwrite: bool = False) -> Judging:
         """A new judging of a sample; the file appears when all of it is there."""
+        check_local(path)
         target = Path(path)
         if target.exists() and not overwrite:
             raise OutputError(

@@ -25,6 +25,7 @@ from neardup.results import Opened, open_result
 from neardup.sources import Chunk, Fields
 from neardup.text import Reading
 from neardup.workers import in_order
+from neardup.writing import check_local
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ def build(
     Statistics of the collection, where the detector needs some, are those of the run unless given; a run in Python that
     kept none has them counted again.
     """
+    check_local(folder)
     result = open_result(run)
     report = result.report
     opened = Opened(**(report["input"] | {"fields": Fields(**report["input"]["fields"])}))

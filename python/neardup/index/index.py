@@ -30,6 +30,7 @@ from neardup.page import Kinds
 from neardup.sinks.folder import new_folder
 from neardup.sources.memory import Pages
 from neardup.text import Reading
+from neardup.writing import check_local
 
 #: When an addition reaches the disk: before it returns, within a second, or when the system finds time.
 Sync = Literal["commit", "second", "system"]
@@ -337,6 +338,7 @@ class Index:
 
 def new_index(folder: str | os.PathLike[str]) -> AbstractContextManager[Path]:
     """A folder for a new index, which takes its name when all is in it. One that is there and empty is taken."""
+    check_local(folder)
     place = Path(folder)
     if place.is_dir() and any(place.iterdir()):
         raise OutputError("the folder is not empty", where=str(folder), hint="choose another name")

@@ -21,7 +21,7 @@ import zstandard
 from neardup.errors import OutputError
 from neardup.render.archive import Answer
 from neardup.render.settings import Job, Limits, Rendered
-from neardup.writing import replacing
+from neardup.writing import check_local, replacing
 
 #: Changes with whatever changes what a rendering gives.
 VERSION: Final = 1
@@ -45,6 +45,7 @@ class Cache:
     def __init__(
         self, folder: str | os.PathLike[str], limits: Limits, browser: str, lookup: Callable[[str], Answer | None]
     ) -> None:
+        check_local(folder)
         self._folder, self._lookup = Path(folder), lookup
         self._salt = json.dumps([VERSION, browser, asdict(limits)])
         #: How many pages were found.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from neardup.errors import OutputError
+from neardup.writing import check_local
 
 
 @contextmanager
@@ -28,6 +29,7 @@ def new_folder(out: Path, overwrite: bool = False, *, mark: str = "run.json") ->
     >>> (final / "x").read_text()
     'done'
     """
+    check_local(out)
     _sweep(out)
     stands = out.exists() and not (out.is_dir() and not any(out.iterdir()))
     if stands and not overwrite:

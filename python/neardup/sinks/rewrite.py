@@ -25,7 +25,7 @@ from neardup.sources.jsonl import JsonLines
 from neardup.sources.parquet import ParquetRows
 from neardup.sources.tree import PageFiles
 from neardup.sources.warc import WarcFile
-from neardup.writing import output_error
+from neardup.writing import check_local, output_error
 
 
 class Names:
@@ -80,6 +80,7 @@ def write_pages(
     """
     if what not in ("kept", "all"):
         raise ValueError(f"what is 'kept' or 'all', not {what!r}")
+    check_local(out_dir)
     folder = Path(out_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)

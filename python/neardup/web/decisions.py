@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import FormatError, OutputError
+from neardup.writing import check_local
 
 Verdict = Literal["accepted", "rejected"]
 _APPLICATION: Final = 0x6E64_6465
@@ -68,6 +69,7 @@ class DecisionStore:
     """
 
     def __init__(self, path: Path, run: str) -> None:
+        check_local(path)
         self.path = path
         self._lock = threading.Lock()
         #: Grows with every change, for what is remembered of earlier ones.
