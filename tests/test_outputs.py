@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from command_lines import COMMANDS, words_for
 from neardup import Index, dedup
-from neardup.cli.main import VERBS, application
+from neardup.cli.main import application
 from neardup.cli.options import file_to_write, folder_to_write
 from neardup.errors import UsageError
 from neardup.evaluation.graph import evaluate_graph, write_graph
@@ -31,17 +31,6 @@ WRITTEN = {"--out", "--tables", "--cache", "--backups", "--html", "--decisions"}
 LINES = [{"id": name, "text": "the same ten words stand here in both of these pages " + name} for name in "ab"]
 
 
-def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
-    if isinstance(command, click.Group):
-        for sub, one in command.commands.items():
-            yield from commands(one, f"{name} {sub}")
-    else:
-        yield name, command
-
-
-COMMANDS = dict(
-    entry for verb in VERBS for entry in commands(importlib.import_module(f"neardup.cli.{verb}").command, verb)
-)
 OUTPUTS = [
     (name, parameter)
     for name, command in COMMANDS.items()
@@ -57,10 +46,6 @@ def test_every_option_that_names_an_output_is_looked_at() -> None:
             for option in WRITTEN.intersection(parameter.opts):
                 assert (name, option) in looked_at
     assert {("index create", "DIR"), ("index build", "DIR"), ("index backup", "COPY")} <= looked_at
-
-
-def words_for(parameter: click.Parameter, value: str) -> list[str]:
-    return [value] if isinstance(parameter, click.Argument) else [parameter.opts[0], value]
 
 
 @pytest.mark.parametrize(("name", "output"), OUTPUTS, ids=lambda one: one if isinstance(one, str) else one.name)

@@ -172,6 +172,7 @@ def test_what_the_report_says(folder: Path, jsonl: Path) -> None:
         "wrong_charset": 0,
         "skipped": 0,
         "ignored": 0,
+        "undated": 0,
     }
     assert report["counts"] == expected
     stages = [stage["name"] for stage in report["stages"]]

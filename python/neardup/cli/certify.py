@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from neardup.cli.options import Verb
 
-@click.command(short_help="State how often a run is right, with 95 % intervals.")
+
+@click.command(cls=Verb, short_help="State how often a run is right, with 95 % intervals.")
 @click.argument("folder", metavar="DIR")
 @click.option(
     "--sample", type=click.IntRange(min=1), default=1000, show_default=True, metavar="N",

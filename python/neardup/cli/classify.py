@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import file_to_write, label_options, labels_of
+from neardup.cli.options import Verb, file_to_write, label_options, labels_of
 
 
-@click.command(short_help="Decide by a trained classifier which pairs are duplicates.")
+@click.command(cls=Verb, short_help="Decide by a trained classifier which pairs are duplicates.")
 @click.option("--model", required=True, metavar="FILE", help="A classifier, as neardup train writes it.")
 @click.option("--signals", "signals_", required=True, metavar="FILE", help="Signals, as neardup signals writes them.")
 @click.option("--labels", metavar="FILE", help="Judged pairs, to tell how often it is right.")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import reading_of, reading_options
+from neardup.cli.options import Verb, reading_of, reading_options
 from neardup.cli.printable import printable
 
 if TYPE_CHECKING:
     from neardup.comparison import Comparison
 
 
-@click.command(short_help="Compare two pages: every similarity, and what each detector decides.")
+@click.command(cls=Verb, short_help="Compare two pages: every similarity, and what each detector decides.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option("--run", "folder", metavar="DIR", help="A and B are ids of pages in this result folder.")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from neardup.cli.options import Verb
+
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command(short_help="Print the completion script of a shell.")
+@click.command(cls=Verb, short_help="Print the completion script of a shell.")
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
     """Print a script that makes SHELL complete verbs, options and values.

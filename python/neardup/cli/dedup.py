@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import bytes_of, fields_of, folder_to_write, input_options, reading_of, reading_options
+from neardup.cli.options import Verb, bytes_of, fields_of, folder_to_write, input_options, reading_of, reading_options
 
 
-@click.command(short_help="Find near-duplicates in a crawl or corpus and decide what stays.")
+@click.command(cls=Verb, short_help="Find near-duplicates in a crawl or corpus and decide what stays.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT…")
 @click.option(
     "--out",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from neardup.cli.options import folder_to_write
+from neardup.cli.options import Verb, folder_to_write
 from neardup.errors import OutputError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from neardup.testing import Web
 
 
-@click.command(short_help="Run the main job on a small generated web.")
+@click.command(cls=Verb, short_help="Run the main job on a small generated web.")
 @click.option(
     "--out",
     "-o",

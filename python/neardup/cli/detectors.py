@@ -6,8 +6,10 @@ from dataclasses import fields
 
 import click
 
+from neardup.cli.options import Verb
 
-@click.command(short_help="List the detectors with parameters, source and cost.")
+
+@click.command(cls=Verb, short_help="List the detectors with parameters, source and cost.")
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 def command(name: str | None, as_json: bool) -> None:

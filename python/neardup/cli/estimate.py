@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
+from neardup.cli.options import Verb
 
-@click.command(short_help="What a run would cost: hours, memory, shuffle, on one machine and on Spark.")
+
+@click.command(cls=Verb, short_help="What a run would cost: hours, memory, shuffle, on one machine and on Spark.")
 @click.option("--pages", type=click.FloatRange(min=1), default=1e9, show_default=True, help="How many pages; as 1.6e9.")
 @click.option("--tokens", type=click.FloatRange(min=1), default=400, show_default=True, help="Tokens of a page.")
 @click.option(

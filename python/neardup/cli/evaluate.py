@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from neardup.cli.options import (
+    VerbGroup,
     as_typed,
     fields_of,
     folder_to_write,
@@ -36,7 +37,11 @@ _threads_option = click.option(
 )
 
 
-@click.group(name="evaluate", short_help="Measure detectors: judged pairs, revision corpora, graphs, exact answers.")
+@click.group(
+    cls=VerbGroup,
+    name="evaluate",
+    short_help="Measure detectors: judged pairs, revision corpora, graphs, exact answers.",
+)
 def command() -> None:
     """Measure how right detectors are.
 

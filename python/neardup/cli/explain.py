@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import file_to_write, reading_of, reading_options
+from neardup.cli.options import Verb, file_to_write, reading_of, reading_options
 
 if TYPE_CHECKING:
     from neardup.report.explain import Explanation
 
 
-@click.command(short_help="Explain two pages: what differs, and why they were joined or not.")
+@click.command(cls=Verb, short_help="Explain two pages: what differs, and why they were joined or not.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @click.option("--run", "folder", metavar="DIR", help="A and B are pages of this result folder: ids, URLs, or 'row 17'.")

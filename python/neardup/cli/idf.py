@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, file_to_write, input_options
+from neardup.cli.options import VerbGroup, fields_of, file_to_write, input_options
 
 
-@click.group(name="idf", short_help="Build an idf table, for tf-idf distances.")
+@click.group(cls=VerbGroup, name="idf", short_help="Build an idf table, for tf-idf distances.")
 def command() -> None:
     """Tables of inverse document frequencies, ln(N/df): `neardup signals` takes one with --idf, and assumes none.
 

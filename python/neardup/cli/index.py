@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.options import (
+    VerbGroup,
     bytes_of,
     fields_of,
     folder_to_write,
@@ -51,7 +52,7 @@ most_option = click.option(
 )  # fmt: skip
 
 
-@click.group(short_help="Keep pages in a durable index, and ask whether one was seen before.")
+@click.group(cls=VerbGroup, short_help="Keep pages in a durable index, and ask whether one was seen before.")
 def command() -> None:
     """Have I seen this page? An index on disk is asked page by page, for months.
 

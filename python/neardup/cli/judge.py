@@ -6,12 +6,14 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import file_to_write
+from neardup.cli.options import VerbGroup, file_to_write
 
 _JUDGING = click.argument("judging", metavar="JUDGING")
 
 
-@click.group(name="judge", short_help="Have people judge a sample of pairs, and say how right a run was.")
+@click.group(
+    cls=VerbGroup, name="judge", short_help="Have people judge a sample of pairs, and say how right a run was."
+)
 def command() -> None:
     """Draw pairs of a run, have people judge them in the browser, and estimate precision from what they say.
 

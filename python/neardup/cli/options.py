@@ -26,6 +26,30 @@ def as_typed() -> str:
     return shlex.join(["neardup", *click.get_current_context().meta.get(WORDS, ())])
 
 
+class Verb(click.Command):
+    """A command that takes an option of one value once: of two values the first would be lost without a word."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        refuse_twice(self, context, args)
+        return super().parse_args(context, args)
+
+
+class VerbGroup(click.Group):
+    """A group of such commands."""
+
+    command_class = Verb
+
+
+def refuse_twice(command: click.Command, context: click.Context, args: list[str]) -> None:
+    """Refuses the words of a command line in which an option of one value stands twice."""
+    _, _, order = command.make_parser(context).parse_args(args=list(args))
+    for option in order:
+        once = isinstance(option, click.Option) and not (option.multiple or option.count or option.is_flag)
+        if once and order.count(option) > 1:
+            what = f"{option.opts[0]} is given {order.count(option)} times, and takes one value."
+            raise click.UsageError(what, context)
+
+
 def file_to_write(context: click.Context, option: click.Parameter, path: str | None) -> str | None:
     """Looks whether a file may be written, as the callback of an option: before the work, not behind it."""
     from neardup.errors import OutputError

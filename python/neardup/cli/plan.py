@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from neardup.cli.options import Verb
 
-@click.command(short_help="Choose functions and bands for a threshold; draw the S-curve.")
+
+@click.command(cls=Verb, short_help="Choose functions and bands for a threshold; draw the S-curve.")
 @click.option(
     "--threshold", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.8, show_default=True,
     help="Jaccard similarity from which on pairs are to be found.",

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, file_to_write, folder_to_write, input_options
+from neardup.cli.options import Verb, fields_of, file_to_write, folder_to_write, input_options
 
 
-@click.command(short_help="Render pages in a real browser: scripts, redirects, frames.")
+@click.command(cls=Verb, short_help="Render pages in a real browser: scripts, redirects, frames.")
 @click.argument("inputs", nargs=-1, metavar="URL|INPUT…")
 @click.option(
     "--out", "-o", required=True, metavar="FILE", callback=file_to_write,

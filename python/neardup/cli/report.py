@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from neardup.cli.options import Verb
 from neardup.cli.printable import printable
 
 
-@click.command(short_help="Write a run's report.html anew, or open it.")
+@click.command(cls=Verb, short_help="Write a run's report.html anew, or open it.")
 @click.argument("folder", metavar="DIR")
 @click.option("--open", "open_it", is_flag=True, help="Open it in the browser.")
 @click.option("--quick", is_flag=True, help="Leave out texts for which the whole input would have to be read again.")

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, folder_to_write, input_options
+from neardup.cli.options import Verb, fields_of, folder_to_write, input_options
 
 
-@click.command(short_help="Measure search results with repeats known.")
+@click.command(cls=Verb, short_help="Measure search results with repeats known.")
 @click.option("--run", "runs", multiple=True, required=True, metavar="FILE", help="A TREC run file; repeatable.")
 @click.option("--qrels", required=True, metavar="FILE", help="A TREC qrels file.")
 @click.option("--pages", multiple=True, required=True, metavar="INPUT", help="The pages of the results; repeatable.")

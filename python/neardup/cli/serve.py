@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from neardup.cli.index import matches_option, opening_options
-from neardup.cli.options import bytes_of, folder_to_write
+from neardup.cli.options import Verb, bytes_of, folder_to_write
 
 
-@click.command(short_help="Serve an index over HTTP.")
+@click.command(cls=Verb, short_help="Serve an index over HTTP.")
 @click.argument("folder", metavar="INDEX")
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Where to listen; beyond this machine it needs a token."

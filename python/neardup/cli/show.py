@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from neardup.cli.options import Verb
 
-@click.command(short_help="Print what a run found.")
+
+@click.command(cls=Verb, short_help="Print what a run found.")
 @click.argument("folder", metavar="DIR")
 @click.option("--json", "as_json", is_flag=True, help="Print what run.json says.")
 @click.option("--largest", type=click.IntRange(min=0), default=5, show_default=True, help="Clusters to list.")

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, file_to_write, input_options
+from neardup.cli.options import Verb, fields_of, file_to_write, input_options
 
 
-@click.command(short_help="Compute many signals of given pairs of pages.")
+@click.command(cls=Verb, short_help="Compute many signals of given pairs of pages.")
 @click.option("--pages", multiple=True, required=True, metavar="INPUT", help="Fetched pages, as for dedup; repeatable.")
 @click.option(
     "--pairs", required=True, metavar="FILE",

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import fields_of, file_to_write, input_options, reading_of, reading_options
+from neardup.cli.options import Verb, fields_of, file_to_write, input_options, reading_of, reading_options
 
 
-@click.command(short_help="Freeze the statistics of a collection for detectors that need them.")
+@click.command(cls=Verb, short_help="Freeze the statistics of a collection for detectors that need them.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT…")
 @click.option("--out", "-o", required=True, metavar="FILE", callback=file_to_write, help="File to write.")
 @click.option(

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from neardup.cli.options import (
+    Verb,
     as_typed,
     bytes_of,
     fields_of,
@@ -18,7 +19,7 @@ from neardup.cli.options import (
 )
 
 
-class WithComparison(click.Command):
+class WithComparison(Verb):
     """A command with ``compare`` as a second form; an input of that name is written ``./compare``."""
 
     def make_context(
@@ -148,7 +149,9 @@ def command(inputs: tuple[str, ...], out: str, quiet: bool, as_json: bool, **opt
         print_study(made, out)
 
 
-@click.command(name="compare", short_help="Compare two studies of one web: stable, born, dead and merged clusters.")
+@click.command(
+    cls=Verb, name="compare", short_help="Compare two studies of one web: stable, born, dead and merged clusters."
+)
 @click.argument("first", metavar="DIR1")
 @click.argument("second", metavar="DIR2")
 @click.option(

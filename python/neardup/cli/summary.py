@@ -147,10 +147,11 @@ def _numbers(result: Result) -> Table:
     optional = [
         ("short", f"pages too short to compare (under {report['settings']['reading']['min_tokens']} tokens)"),
         ("empty", "pages without a single token"),
+        ("undated", "pages without a date that can be read: taken for the oldest"),
         ("ignored", "records that are no pages (requests, images, redirects …)"),
         ("skipped", "records that could not be read"),
     ]
-    rows += [(counts[name], text) for name, text in optional if counts[name]]
+    rows += [(counts[name], text) for name, text in optional if counts.get(name)]
     if len(result.earlier):
         seen = pc.sum(pc.starts_with(result.pages.column("reason"), "seen-")).as_py() or 0
         runs = ", ".join(printable(one["run"]) for one in report["against"])

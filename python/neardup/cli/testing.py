@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import folder_to_write
+from neardup.cli.options import VerbGroup, folder_to_write
 
 LANGUAGES = ("en", "de", "fr", "ja", "ru")
 
 
-@click.group(name="testing", short_help="Generate webs with true labels, and serve them.")
+@click.group(cls=VerbGroup, name="testing", short_help="Generate webs with true labels, and serve them.")
 def command() -> None:
     """Make collections in which the truth is known.
 

@@ -6,8 +6,10 @@ import sys
 
 import click
 
+from neardup.cli.options import Verb
 
-@click.command(short_help="Print the terms of one page, in order.")
+
+@click.command(cls=Verb, short_help="Print the terms of one page, in order.")
 @click.argument("file", metavar="FILE")
 @click.option("--url", metavar="URL", help="The page's URL: decides which images are on its own host.")
 @click.option("--charset", metavar="NAME", help="The charset the server named.")

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import file_to_write, folder_to_write, label_options, labels_of
+from neardup.cli.options import Verb, file_to_write, folder_to_write, label_options, labels_of
 
 
-@click.command(short_help="Learn from signals and labels which pairs are duplicates.")
+@click.command(cls=Verb, short_help="Learn from signals and labels which pairs are duplicates.")
 @click.option("--signals", "signals_", required=True, metavar="FILE", help="Signals, as neardup signals writes them.")
 @click.option(
     "--labels", required=True, metavar="FILE", help="Judged pairs: a, b, label in .jsonl, .csv, .tsv, .parquet."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from neardup.cli.options import file_to_write
+from neardup.cli.options import Verb, file_to_write
 
 
-@click.command(name="ui", short_help="Look at a run in the browser: clusters, pairs, thresholds, judging.")
+@click.command(cls=Verb, name="ui", short_help="Look at a run in the browser: clusters, pairs, thresholds, judging.")
 @click.argument("folder", metavar="DIR")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen at.  [default: 8740, or a free one]")
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")

@@ -26,6 +26,7 @@ from neardup.engines.settings import Settings
 from neardup.engines.stopwatch import Stage, Stopwatch
 from neardup.engines.warnings import collection_warnings
 from neardup.fingerprints import CollectionStatistics
+from neardup.graph.keep import count_undated
 from neardup.sources import Source
 
 #: Looks at what a run read and found, and says how right that was, as ``run.json`` tells it.
@@ -56,6 +57,7 @@ def run(
     watch = Stopwatch(progress or Silent())
     with watch.stage("reading", source.nbytes()):
         collection = collect(source, detector, settings, watch.progress, scratch)
+        undated = count_undated(collection.column("date")) if settings.keep == "newest" else 0
     statistics = None
     if detector.counted():
         with watch.stage("statistics"):
@@ -78,7 +80,7 @@ def run(
         "settings": asdict(settings) | {"hot": settings.hot_beyond(len(matches.identity))},
         "statistics": first_pass.told(statistics),
         "against": told_of_runs(earlier.runs if earlier is not None else []),
-        "counts": tables.counts,
+        "counts": tables.counts | {"undated": undated},
         "kinds": asdict(collection.tally.kinds),
         "ignored": collection.tally.ignored,
         "rules": [asdict(counts) for counts in matches.rules],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Final, Literal, get_args
 
 import numpy as np
@@ -82,9 +83,36 @@ def timestamps(dates: pa.ChunkedArray | pa.Array) -> npt.NDArray[np.int64]:
     return np.fromiter((_timestamp(date) for date in dates.to_pylist()), np.int64, len(dates))
 
 
+def count_undated(dates: pa.ChunkedArray | pa.Array) -> int:
+    """How many pages have no date that can be read. If that is all of them, none is the newest.
+
+    >>> count_undated(pa.array(["1970-01-02", "soon", None]))
+    2
+    >>> count_undated(pa.array(["soon", None]))
+    Traceback (most recent call last):
+    neardup.errors.UsageError: no page has a date, so none is the newest: name the field with --date-field, or choose \
+another --keep
+    """
+    undated = int((timestamps(dates) == _OLDEST).sum())
+    check_dated(undated, len(dates))
+    return undated
+
+
+def check_dated(undated: int, pages: int) -> None:
+    """Refuses pages of which the newest are to be kept, and none has a date."""
+    if undated == pages:
+        raise UsageError(
+            "no page has a date, so none is the newest",
+            hint="name the field with --date-field, or choose another --keep",
+        )
+
+
 _OLDEST: Final = -(1 << 62)
+#: The preference of a page without a date, where the newest are to be kept.
+UNDATED: Final = -_OLDEST
 
 
+@lru_cache(maxsize=1 << 16)
 def _timestamp(date: str | None) -> int:
     if not date:
         return _OLDEST

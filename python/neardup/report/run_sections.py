@@ -259,6 +259,7 @@ def what_was_read(report: dict[str, Any]) -> Content:
         (f"pages of fewer than {report['settings']['reading']['min_tokens']} tokens", f"{counts['short']:,}"),
         ("pages with bytes outside their charset", f"{counts['wrong_charset']:,}"),
         ("ids that occurred before", f"{counts['repeated_ids']:,}"),
+        *([("pages without a date, taken for the oldest", f"{counts['undated']:,}")] if counts.get("undated") else []),
         ("records that could not be read", f"{counts['skipped']:,}"),
         *((f"records that are no pages: {kind}", f"{count:,}") for kind, count in report["ignored"].items()),
     ]

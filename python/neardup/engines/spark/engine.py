@@ -37,6 +37,7 @@ from neardup.engines.stopwatch import Stopwatch
 from neardup.engines.warnings import collection_warnings
 from neardup.errors import InputError
 from neardup.fingerprints import CollectionStatistics
+from neardup.graph.keep import UNDATED, check_dated
 from neardup.page import Kinds
 from neardup.sources import Fields
 from neardup.sources.inputs import Inputs
@@ -200,6 +201,10 @@ class _Run:
             if self.markup_only and tally.kinds.text:
                 raise PlainTextMet
             pages = identity.numbered(parts, layout)
+            undated = 0
+            if settings.keep == "newest":
+                undated = pages.where(f"preference = {UNDATED}").count()
+                check_dated(undated, tally.pages)
             if settings.keep == "most-linked":
                 pages = keep(pages, "pages")
             self.watch.progress.advance(tally.pages, nbytes or tally.nbytes)
@@ -232,7 +237,7 @@ class _Run:
             "settings": asdict(settings) | {"hot": settings.hot_beyond(tally.pages)},
             "statistics": first_pass.told(counted),
             "against": told_of_runs(self.earlier),
-            "counts": counts,
+            "counts": counts | {"undated": undated},
             "kinds": asdict(tally.kinds),
             "ignored": tally.ignored,
             "rules": [asdict(rule) for rule in matched.rules],
