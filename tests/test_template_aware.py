@@ -41,6 +41,23 @@ def test_henzingers_databases(case: Case) -> None:
     assert found == {(page["id"], f"{page['id']} again 5") for page in pages[:3]}
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_a_copy_elsewhere_lends_no_statistics(case: Case) -> None:
+    pages = directory(case, 40)
+    again = directory(case, 3, fetched=5)
+    # Mirrored where nobody else has that frame: the text is the same, the weights of its blocks are not.
+    mirrored = [
+        {**page, "id": f"{page['id']} mirrored", "url": f"http://mirror.example/{at}"}
+        for at, page in enumerate(pages[:3])
+    ]
+    found = accepted(mirrored + pages + again)
+    same = {(f"{page['id']} mirrored", page["id"]) for page in pages[:3]}
+    assert {pair for pair in found if not pair[0].endswith("mirrored")} == {
+        (page["id"], f"{page['id']} again 5") for page in pages[:3]
+    }
+    assert same <= found
+
+
 def test_the_paper_s_algorithms_fail_on_them() -> None:
     # What makes the cases worth testing: here either algorithm of the paper joins different items.
     assert len(accepted(directory("herefordshire", 10), "broder")) > 10
