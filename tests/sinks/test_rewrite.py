@@ -225,8 +225,53 @@ def test_equal_names_and_mixed_inputs(tmp_path: Path) -> None:
         (tmp_path / folder / "in.jsonl.gz").write_bytes(gzip.compress(b'{"id": "%s", "text": "t"}\n' % folder.encode()))
         (tmp_path / folder / "index.html").write_bytes(folder.encode())
     written = rewrite([tmp_path / "x", tmp_path / "y"], [True] * 4, tmp_path / "out")
-    assert [path.name for path in written] == ["in.jsonl.gz", "index.html", "in-2.jsonl.gz", "index-2.html"]
-    assert (tmp_path / "out" / "index-2.html").read_bytes() == b"y"
+    inside = [path.relative_to(tmp_path / "out").as_posix() for path in written]
+    assert inside == ["x/in.jsonl.gz", "x/index.html", "y/in.jsonl.gz", "y/index.html"]
+    assert (tmp_path / "out" / "y" / "index.html").read_bytes() == b"y"
+    # The same file once more is another one.
+    twice = rewrite([tmp_path / "x" / "in.jsonl.gz"] * 2, [True] * 2, tmp_path / "twice")
+    assert [path.name for path in twice] == ["in.jsonl.gz", "in-2.jsonl.gz"]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet", "warc.gz", "html"])
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["h"], ["lang=de/p", "lang=en/p", "lang=en/sub/q"]),
+        (["h/"], ["lang=de/p", "lang=en/p", "lang=en/sub/q"]),
+        (["./h/../h"], ["lang=de/p", "lang=en/p", "lang=en/sub/q"]),
+        (["h/lang=en"], ["p", "sub/q"]),
+        (["h/*/p.*"], ["lang=de/p", "lang=en/p"]),
+        (["h/lang=e*"], ["lang=en/p", "lang=en/sub/q"]),
+        (["h/**/q.*"], ["lang=en/sub/q"]),
+        (["h/lang=en", "h/lang=de"], ["lang=en/p", "lang=en/sub/q", "lang=de/p"]),
+        (["h/lang=en/p.ENDING"], ["p"]),
+        (["h/lang=en/p.ENDING", "h/lang=de/p.ENDING"], ["lang=en/p", "lang=de/p"]),
+        (["h/lang=en/p.ENDING", "../other/p.ENDING"], ["here/h/lang=en/p", "other/p"]),
+    ],
+)
+def test_files_are_written_below_the_same_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, given: list[str], expected: list[str]
+) -> None:
+    """Of every format, from every kind of input: relative to the folder that the inputs have in common."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for at, place in enumerate(("h/lang=en/p", "h/lang=en/sub/q", "h/lang=de/p", "../other/p")):
+        path = Path(f"{place}.{ending}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if ending == "parquet":
+            pq.write_table(pa.table({"text": [str(at)]}), path)
+        else:
+            content = {"jsonl": b'{"text": "%d"}\n', "csv": b"text\n%d\n", "html": b"<p>%d"}.get(ending)
+            path.write_bytes(gzip.compress(response(at)) if content is None else content % at)
+    named = [name.replace("ENDING", ending) for name in given]
+    written = rewrite(named, [True] * len(expected), tmp_path / "out")
+    assert [path.relative_to(tmp_path / "out").as_posix() for path in written] == [
+        f"{one}.{ending}" for one in expected
+    ]
+    originals = sorted(path.read_bytes() for path in Path("..").rglob(f"*.{ending}") if "out" not in path.parts)
+    if ending != "parquet":
+        assert {path.read_bytes() for path in written} <= set(originals)
 
 
 def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

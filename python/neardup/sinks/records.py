@@ -124,9 +124,13 @@ def _with_fields(header: bytes, decision: Decision) -> bytes:
 
 
 def rewrite_page_files(
-    file: PageFiles, decisions: Decisions, new_path: Callable[[str], Path], everything: bool
+    file: PageFiles,
+    decisions: Decisions,
+    new_path: Callable[[str], Path],
+    name_of: Callable[[Place], str],
+    everything: bool,
 ) -> list[Path]:
-    """The files of the kept pages, or of all pages with a table ``neardup.csv`` beside them."""
+    """The files of the kept pages, or of all pages with a table ``neardup.csv`` that names them by their paths."""
     written: list[Path] = []
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")
@@ -136,7 +140,7 @@ def rewrite_page_files(
         if wrong is not None:
             continue
         decision = decisions.take_one()
-        inside = named.inside or named.place.name
+        inside = name_of(named.place)
         rows.writerow([inside, *decision.texts()])
         if not (everything or decision.kept):
             continue

@@ -1,8 +1,8 @@
 """The pages written out again in the form they came in: the kept ones, or all with what was decided of them.
 
 The inputs are read a second time, in the same order and by the same code, so that the n-th page read is the
-n-th decision. Each input file gives one output file of the same name, format and compression; records that
-are no pages, or could not be read, are not in it. Page files go to the same path inside the output folder.
+n-th decision. Each input file gives one output file of the same format and compression, at the same path below what
+the inputs have in common; records that are no pages, or could not be read, are not in it.
 """
 
 from __future__ import annotations
@@ -91,10 +91,10 @@ def write_pages(
     written: list[Path] = []
     for file in source.files:
         if isinstance(file, PageFiles):
-            written += rewrite_page_files(file, left, names.new, everything)
+            written += rewrite_page_files(file, left, names.new, source.relative_name, everything)
             continue
         assert isinstance(file, JsonLines | ParquetRows | Delimited | WarcFile)
-        target = _target(file.place, _ending(file), names)
+        target = _target(file.place, source.relative_name(file.place), _ending(file), names)
         # Of one batch there is nothing that threads could share.
         size = file.nbytes()
         helpers = 0 if size is not None and size <= BATCH_BYTES else threads
@@ -124,9 +124,12 @@ def _ending(file: JsonLines | ParquetRows | Delimited | WarcFile) -> str:
             return ".warc"
 
 
-def _target(place: Place, ending: str, names: Names) -> Path:
-    name = place.name.replace(os.sep, "/").rsplit("/", 1)[-1]
-    target = names.new(f"stdin{ending}" if place.name == STDIN_NAME else name)
+def _target(place: Place, name: str, ending: str, names: Names) -> Path:
+    target = names.new(f"stdin{ending}" if name == STDIN_NAME else name)
     if place.is_local and target.exists() and os.path.samefile(place.path, target):
         raise OutputError("an input would be overwritten", where=str(target), hint="name another output folder")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output_error(error, target) from error
     return target

@@ -19,6 +19,7 @@ from neardup.sources.files import STDIN_NAME, Place, spooled_input, standard_inp
 from neardup.sources.gathering import gathered
 from neardup.sources.jsonl import JsonLines
 from neardup.sources.parquet import ParquetRows
+from neardup.sources.relative import below, root_of
 from neardup.sources.replay import Replayed
 from neardup.sources.tree import PageFiles
 from neardup.sources.unpack import Unpacked
@@ -35,9 +36,13 @@ LANE_BYTES: Final = 32 << 20
 class Inputs:
     """The source that ``open_inputs`` gives: ``files`` are its parts, in order."""
 
+    #: What the files were found by, without standard input.
+    given: Sequence[str] = ()
+
     def __init__(self, files: Sequence[FileSource], temporary: Path | None = None) -> None:
         self.files = tuple(files)
         self._temporary = temporary
+        self._root: str | None = None
 
     def chunks(self) -> Iterator[Chunk]:
         for lane in self.lanes():
@@ -71,6 +76,12 @@ class Inputs:
         for file in self.files:
             names += ["-" if place.once is not None else place.path for place in _places(file)]
         return names
+
+    def relative_name(self, place: Place) -> str:
+        """The path of a file below the folder that all inputs are in."""
+        if self._root is None:
+            self._root = root_of(self.given, self.names())
+        return STDIN_NAME if place.name == STDIN_NAME else below(self._root, place.path)
 
     def close(self) -> None:
         for stream in self._replayed():
@@ -158,7 +169,9 @@ def open_inputs(
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         raise
-    return Inputs(files, temporary)
+    source = Inputs(files, temporary)
+    source.given = [os.fspath(name) for name in inputs if os.fspath(name) != STDIN_NAME]
+    return source
 
 
 def _discard(place: Place) -> None:
