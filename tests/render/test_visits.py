@@ -9,6 +9,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -50,7 +51,9 @@ def results(server: Troubles) -> dict[str, Rendered]:
         "/target", "/refresh", "/refresh-late", "/script", "/script-later", "/script-text", "/http", "/loop", "/iframe",
         "/frameset", "/mark", "/long", "/download", "/downloads", "/picture", "/missing", "/many", "/images",
         "/talks", "/cookie", "/cookie?again", "/shadow", "/later", "/half", "/to-private", "/refresh-private",
-        "/asks-private", "/asks-file", "/flood", "/closes", "/written",
+        "/asks-private", "/asks-file", "/flood", "/closes", "/written", "/ping", "/self-refresh", "/self-refresh-bare",
+        "/picture-frame", "/taken-away", "/frame-taken-away", "/interval", "/slow-interval", "/frames-of-animation",
+        "/chain", "/lazy", "/clock", "/agent",
     ]  # fmt: skip
     urls = [HOST + path for path in paths]
     urls += [f"http://{server.address}/secret", f"http://localhost:{server.server_port}/secret", "file:///etc/passwd"]
@@ -78,8 +81,68 @@ def test_a_redirect_after_more_than_the_delay_is_not_followed(results: dict[str,
 
 
 def test_a_page_that_is_sent_around_fails(results: dict[str, Rendered]) -> None:
-    assert results["/loop"].failure == "sent elsewhere more than 5 times"
-    assert results["/loop"].html == ""
+    for path in ("/loop", "/ping"):
+        assert results[path].failure == "sent elsewhere more than 5 times"
+        assert results[path].html == ""
+
+
+@pytest.mark.parametrize("path", ["/self-refresh", "/self-refresh-bare"])
+def test_a_page_that_refreshes_to_itself_is_the_page(results: dict[str, Rendered], path: str) -> None:
+    assert text_of(results[path]) == "again"
+    assert results[path].final_url is None
+    assert results[path].note in (None, "it refreshes to itself again and again")
+    assert results[path].redirects <= 3
+
+
+@pytest.mark.parametrize("path", ["/interval", "/slow-interval", "/frames-of-animation", "/chain"])
+def test_content_comes_by_intervals_frames_and_chains_of_timers(results: dict[str, Rendered], path: str) -> None:
+    assert text_of(results[path]) == "arrived"
+
+
+def test_frames_that_wait_to_be_seen_are_loaded(results: dict[str, Rendered]) -> None:
+    assert text_of(results["/lazy"]) == "text first frame"
+
+
+def test_documents_without_an_element_cost_nothing(results: dict[str, Rendered]) -> None:
+    assert text_of(results["/picture-frame"]) == "text"
+    assert text_of(results["/frame-taken-away"]) == "text"
+    assert text_of(results["/taken-away"]) == ""
+    assert results["/taken-away"].note == "it has no document any more"
+
+
+def test_what_only_moves_is_not_waited_for(results: dict[str, Rendered]) -> None:
+    """An interval and an animation that bring no text: the page is done before the delay of 2 seconds is over, and its
+    outcome is that of a page at rest."""
+    assert text_of(results["/clock"]) == "text"
+    assert results["/clock"].note is None
+
+
+def test_the_browser_calls_itself_what_it_would_with_a_window(results: dict[str, Rendered]) -> None:
+    assert "Chrome/" in text_of(results["/agent"])
+    assert "Headless" not in text_of(results["/agent"])
+
+
+def test_what_never_answers_costs_only_itself(server: Troubles) -> None:
+    """A script, a style sheet, a frame without an answer: what has loaded when the time is nearly over is the page."""
+    over = Event()
+    server.acts["/never"] = lambda: over.wait(30) and None
+    paths = ["/hung-async", "/hung-script", "/hung-style", "/hung-frame"]
+    try:
+        limits = Limits(seconds=6, delay=1)
+        found = list(render_urls([HOST + path for path in paths], settings(server, limits=limits)))
+    finally:
+        over.set()
+    for path, result in zip(paths, found, strict=True):
+        assert text_of(result) == "text", path
+        assert result.note == "not done after 4.5 seconds; taken as it was then", path
+        assert result.status == 200
+
+
+def test_a_renderer_that_dies_at_once_costs_its_page(server: Troubles) -> None:
+    """Whatever the browser is asked when it starts, no page is needed for it, so none can take the run down."""
+    server.acts["/kill"] = lambda: kill("renderer")
+    found = list(render_urls([f"{HOST}/crash"] * 2 + [f"{HOST}/target"], settings(server, pages=1)))
+    assert [result.failure for result in found] == ["the page crashed", "the page crashed", None]
 
 
 def test_frames_are_grafted_where_they_stand(results: dict[str, Rendered]) -> None:

@@ -81,6 +81,35 @@ PAGES: dict[str, Answer] = {
     "/closes": page("<p>bye</p><script>window.close()</script>"),
     "/written": page("<iframe id=a></iframe><script>a.contentDocument.write('written into a frame')</script>"),
     "/secret": page("secret"),
+    # Sent from one to the other without end.
+    "/ping": page("<p>ping</p><script>location.replace('/pong')</script>"),
+    "/pong": page("<p>pong</p><script>location.replace('/ping')</script>"),
+    "/self-refresh": page("again", '<meta http-equiv="refresh" content="0; url=/self-refresh">'),
+    "/self-refresh-bare": page("again", '<meta http-equiv="refresh" content="1">'),
+    # What never answers, in each place where it is waited for.
+    "/hung-async": page("<p>text</p><script async src='/never'></script>"),
+    "/hung-script": page("<p>text</p><script src='/never'></script><p>behind</p>"),
+    "/hung-style": page("<p>text</p>", "<link rel=stylesheet href='/never'>"),
+    "/hung-frame": page("<p>text</p><iframe src='/never'></iframe>"),
+    # Frames and documents without an element.
+    "/picture-frame": page("<p>text</p><iframe src='/pixel'></iframe>"),
+    "/pixel": (200, {"Content-Type": "image/gif"}, b"GIF89a\x01\0\x01\0\0\0\0;"),
+    "/taken-away": page("<p>text</p><script>onload = function () { document.documentElement.remove() }</script>"),
+    "/frame-taken-away": page("<p>text</p><iframe src='/taken-away'></iframe>"),
+    # Content that comes by other ways than one timer.
+    "/interval": page("<p id=a>soon</p><script>var n = 0, i = setInterval(function () { if (++n === 6) "
+                      "{ a.textContent = 'arrived'; clearInterval(i) } }, 120)</script>"),
+    "/slow-interval": page("<p id=a>soon</p><script>setInterval(function () { a.textContent = 'arrived' }, 1500)"
+                           "</script>"),
+    "/frames-of-animation": page("<p id=a>soon</p><script>var n = 0; (function step() { if (++n === 40) "
+                                 "a.textContent = 'arrived'; else requestAnimationFrame(step) })()</script>"),
+    "/chain": page("<p id=a>soon</p><script>(function step(n) { if (n === 9) a.textContent = 'arrived'; else "
+                   "setTimeout(step, 90, n + 1) })(0)</script>"),
+    "/lazy": page("<p>text</p><div style='height: 9000px'></div><iframe loading=lazy src='/one'></iframe>"),
+    # Nothing of this brings any content.
+    "/clock": page("<p>text</p><script>setInterval(function () { document.body.className += 'x' }, 50);"
+                   "(function step() { requestAnimationFrame(step) })()</script>"),
+    "/agent": page("<p id=a></p><script>a.textContent = navigator.userAgent</script>"),
 }  # fmt: skip
 
 

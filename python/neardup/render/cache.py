@@ -24,7 +24,7 @@ from neardup.render.settings import Job, Limits, Rendered
 from neardup.writing import check_local, replacing
 
 #: Changes with whatever changes what a rendering gives.
-VERSION: Final = 1
+VERSION: Final = 2
 
 
 def _digest(data: bytes | None) -> str | None:
@@ -77,8 +77,8 @@ class Cache:
         return known
 
     def keep(self, job: Job, result: Rendered, asked: dict[str, bytes | None]) -> None:
-        """Keeps what came of a page, unless it failed: that may have had to do with the machine."""
-        if result.failed:
+        """Keeps what came of a page, unless it failed or did not load to its end: that may be due to the machine."""
+        if result.failed or result.note is not None:
             return
         path = self._path(job)
         entry = {"asked": {url: _digest(body) for url, body in asked.items()}, "rendered": asdict(result)}

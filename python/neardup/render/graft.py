@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import time
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
 #: Frames beyond so many, or so deep, are left as they are.
 MOST_FRAMES: Final = 60
 DEEPEST: Final = 6
-#: Seconds that a frame without an address has to say what is in it.
+#: Seconds that frames without an address have together to say what is in them, and of the time that is left the share.
 _PATIENCE: Final = 2.0
+_SHARE: Final = 0.5
 
 _WRITE: Final = """([elements, mark, inner, limit]) => {
   const unfold = (root) => {
@@ -46,7 +49,9 @@ _WRITE: Final = """([elements, mark, inner, limit]) => {
   } else {
     for (const [element, comment] of marks) element.replaceWith(comment);
   }
-  const written = inner ? (document.body || document.documentElement).innerHTML : document.documentElement.outerHTML;
+  // The document of an image has no element, and a page can take its own away.
+  const root = document.documentElement;
+  const written = !root ? "" : inner ? (document.body || root).innerHTML : root.outerHTML;
   if (written.length > limit) return null;
   return inner || !document.doctype ? written : "<!DOCTYPE " + document.doctype.name + ">" + written;
 }"""
@@ -56,21 +61,32 @@ class TooLarge(Exception):
     """The page is longer than it may be."""
 
 
-async def whole_page(main: Frame, limit: int) -> str:
-    """The HTML of a page with its frames in it; the page itself is not the same afterwards."""
-    return await _written(main, limit, secrets.token_hex(8), 0, [MOST_FRAMES])
+@dataclass
+class _Left:
+    """What frames may still take: how many are written out, and seconds for those that do not answer."""
+
+    frames: int
+    seconds: float
 
 
-async def _written(frame: Frame, limit: int, mark: str, depth: int, left: list[int]) -> str:
+async def whole_page(main: Frame, limit: int, seconds: float) -> str:
+    """The HTML of a page with its frames in it, within so many seconds; the page is not the same afterwards."""
+    left = _Left(MOST_FRAMES, min(_PATIENCE, _SHARE * seconds))
+    return await _written(main, limit, secrets.token_hex(8), 0, left)
+
+
+async def _written(frame: Frame, limit: int, mark: str, depth: int, left: _Left) -> str:
     from playwright.async_api import Error
 
     inside: list[tuple[Any, str, str]] = []
     for child in frame.child_frames if depth < DEEPEST else ():
-        if left[0] <= 0 or child.is_detached():
+        if left.frames <= 0 or child.is_detached():
             break
-        left[0] -= 1
-        # What was refused has no document, and would never answer; what has one is waited for as long as the page is.
-        patience = None if child.url.startswith("http") else _PATIENCE
+        left.frames -= 1
+        # What was refused, or never answered, has no document and would never say what is in it; what has one is waited
+        # for as long as the page is.
+        patience = None if child.url.startswith("http") else max(0.0, left.seconds)
+        started = time.monotonic()
         try:
             async with asyncio.timeout(patience):
                 element = await child.frame_element()
@@ -78,6 +94,7 @@ async def _written(frame: Frame, limit: int, mark: str, depth: int, left: list[i
         except TimeoutError:
             if patience is None:
                 raise
+            left.seconds -= time.monotonic() - started
         except Error:
             if not child.is_detached():
                 raise

@@ -34,7 +34,8 @@ PROGRAMS: Final = (
 )  # fmt: skip
 _STARTING: Final = 60.0
 _ARGUMENTS: Final = (
-    "--blink-settings=imagesEnabled=false",
+    # Nobody scrolls: frames that wait until they are seen are loaded at once.
+    "--blink-settings=imagesEnabled=false,lazyLoadEnabled=false",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--js-flags=--max-old-space-size=512",
     "--no-pings",
@@ -146,9 +147,12 @@ class _Browsers:
             session = await browser.new_browser_cdp_session()
             processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
             self._process = next((int(each["id"]) for each in processes if each["type"] == "browser"), None)
-            await session.detach()
             if self.user_agent is None:
-                self.user_agent = await _plain_name(browser)
+                # As it calls itself when it has a window: pages are to show what they show to visitors. The browser is
+                # asked, not a page: a page can crash.
+                name = str((await session.send("Browser.getVersion"))["userAgent"])
+                self.user_agent = name.replace("HeadlessChrome", "Chrome")
+            await session.detach()
         except Error as error:
             raise _start_error(program, error.message, self._settings.sandbox) from None
         return browser
@@ -180,16 +184,6 @@ def _end_group(process: int) -> None:
         group = os.getpgid(process)
         if group != os.getpgrp():
             os.killpg(group, signal.SIGKILL)
-
-
-async def _plain_name(browser: Browser) -> str:
-    """What the browser calls itself when it has a window: pages are to show what they show to visitors."""
-    page = await browser.new_page()
-    try:
-        name = str(await page.evaluate("navigator.userAgent"))
-    finally:
-        await page.close()
-    return name.replace("HeadlessChrome", "Chrome")
 
 
 def _start_error(program: str, message: str, sandbox: bool) -> NeardupError:

@@ -11,7 +11,8 @@ from neardup.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one page may take; a page that takes more fails, and the rest go on.
+    """What one page may take. Of a page that takes more time, what has loaded is taken; one that takes more of anything
+    else fails, and the rest go on.
 
     >>> Limits(delay=2).delay
     2
@@ -98,6 +99,8 @@ class Rendered:
     nbytes: int = 0
     seconds: float = 0.0
     failure: str | None = None
+    #: What is to be known of a page that was rendered, though not to its end.
+    note: str | None = None
 
     @property
     def failed(self) -> bool:

@@ -34,6 +34,7 @@ RENDERED: Final = pa.schema(
         pa.field("bytes", pa.int64(), nullable=False),
         pa.field("seconds", pa.float64(), nullable=False),
         pa.field("failure", pa.string()),
+        pa.field("note", pa.string()),
     ]
 )
 _GROUP: Final = 256
@@ -50,7 +51,7 @@ def row_of(page: Rendered) -> dict[str, object]:
     url = None if page.url.startswith(NOWHERE) else page.url
     values = (
         page.id, url, page.html, page.status, page.final_url, page.redirects, page.requests, page.nbytes, page.seconds,
-        page.failure,
+        page.failure, page.note,
     )  # fmt: skip
     return dict(zip(RENDERED.names, values, strict=True))
 

@@ -1,8 +1,9 @@
 """One page in the browser, from the first request to the written HTML: a context of its own, limits, and an end.
 
-A page is done when its document has loaded, nothing is being asked for, no timer that its scripts set is about to end
-and no refresh is announced, all within the delay that redirects may take; or when that delay is over. Whatever goes
-wrong is told in a few words, and costs this page alone.
+A page is done when its document has loaded, nothing is being asked for, no timer that its scripts set is about to end,
+its text has come to rest and no refresh is announced, all within the delay that redirects may take; or when that delay
+is over. A page that is not done when its time is nearly over is taken as it then is, with a note. Whatever goes wrong
+is told in a few words, and costs this page alone.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -18,7 +20,7 @@ from neardup.render.gateway import Gateway
 from neardup.render.graft import TooLarge, whole_page
 from neardup.render.policy import Policy, Refused
 from neardup.render.settings import Job, Limits, Rendered
-from neardup.render.watching import STATE, WATCH
+from neardup.render.watching import QUIET, STATE, WATCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +41,13 @@ _STUCK: Final = 1.0
 #: Seconds for the browser to close a page; if it takes longer, it hangs.
 _CLOSING: Final = 5.0
 _MOMENT: Final = 0.5
+#: Of a page's time, the share that is kept for writing it down, and the most seconds.
+_WRITING: Final = 0.25
+_MOST_WRITING: Final = 3.0
+#: Times that a page may refresh to itself; some do once, for a cookie.
+_REFRESHES: Final = 2
+#: What the browser calls a navigation by a meta tag or a header, in which no script has a part.
+_REFRESH: Final = ("metaTagRefresh", "httpHeaderRefresh")
 #: Redirects within an archive that are followed for a script or for data.
 _HOPS: Final = 5
 
@@ -73,10 +82,14 @@ class Visit:
     ) -> None:
         self.job, self.limits, self.gateway, self.policy = job, limits, gateway, policy
         self.lookup, self.user_agent = lookup, user_agent
-        self.requests = self.nbytes = self.loads = 0
+        self.requests = self.nbytes = self.loads = self.refreshes = 0
+        self.note: str | None = None
         #: What was asked of the archive, with what it said; for the cache.
         self.asked: dict[str, bytes | None] = {}
         self._own: str | None = None
+        #: The address of the document that is there, or on its way, and why the browser goes on from there.
+        self._shown: str | None = None
+        self._reason: str | None = None
         self._under_way: set[Request] = set()
         self._response: Response | None = None
         self._context: BrowserContext | None = None
@@ -127,7 +140,7 @@ class Visit:
             final = None
         result = Rendered(
             self.job.id, self.job.url, "" if failure else html, status, final, max(0, self.loads - 1), self.requests,
-            nbytes, round(time.monotonic() - started, 3), failure,
+            nbytes, round(time.monotonic() - started, 3), failure, None if failure else self.note,
         )  # fmt: skip
         if not closed:
             raise Hung(result)
@@ -179,11 +192,24 @@ class Visit:
         page.on("requestfinished", lambda request: self._under_way.discard(request))
         page.on("requestfailed", lambda request: self._under_way.discard(request))
         page.on("download", lambda download: _spawn(download.cancel()))
+        session = await context.new_cdp_session(page)
+        tree = await session.send("Page.getFrameTree")
+        session.on("Page.frameRequestedNavigation", partial(self._on_going, tree["frameTree"]["frame"]["id"]))
+        await session.send("Page.enable")
         self._page = page
+        started = time.monotonic()
         await self._go(page)
-        await self._settle(page)
+        rest = self.limits.seconds - min(_MOST_WRITING, _WRITING * self.limits.seconds)
+        try:
+            async with asyncio.timeout(max(0.0, rest - (time.monotonic() - started))):
+                await self._settle(page)
+        except TimeoutError:
+            self.note = f"not done after {rest:g} seconds; taken as it was then"
         self._check_outcome(page)
-        html = await whole_page(page.main_frame, self.limits.characters)
+        left = self.limits.seconds - (time.monotonic() - started)
+        html = await whole_page(page.main_frame, self.limits.characters, left)
+        if not html:
+            self.note, html = "it has no document any more", "<html></html>"
         # A string of JavaScript may hold halves of characters, which no encoding can.
         return html.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -220,7 +246,7 @@ class Visit:
                 loads, loaded, quiet, idle = self.loads, None, None, None
             left = self.limits.delay if loaded is None else max(0.0, self.limits.delay - (now - loaded))
             try:
-                state, timers, refresh = await page.evaluate(STATE, left)
+                state, timers, refresh, moving = await page.evaluate(STATE, [left, QUIET])
             except Error:
                 if page.is_closed():
                     raise
@@ -234,7 +260,7 @@ class Visit:
                 loaded, left = now, self.limits.delay
             coming = refresh is not None and refresh <= self.limits.delay
             announced = coming and loaded is not None and now - loaded < refresh + 1
-            if not complete or announced or ((timers or self._under_way) and left > 0):
+            if not complete or announced or ((timers or moving or self._under_way) and left > 0):
                 quiet = None
             elif quiet is None:
                 quiet = now
@@ -265,11 +291,27 @@ class Visit:
         if request.resource_type not in NOT_FETCHED:
             self._under_way.add(request)
         with suppress(Exception):  # a request of a worker has no frame
-            if request.is_navigation_request() and request.frame is self._page.main_frame:
+            if self._is_main(request):
+                if self._refreshes_for_ever(request):
+                    return
                 self.loads += 1
                 self._under_way = {request}
                 if self.loads > self.limits.redirects + 1:
                     self._fail(f"sent elsewhere more than {self.limits.redirects} times")
+
+    def _on_going(self, main: str, going: dict[str, str]) -> None:
+        if going.get("frameId") == main:
+            self._reason = going.get("reason")
+
+    def _is_main(self, request: Request) -> bool:
+        return request.is_navigation_request() and request.frame is self._page.main_frame
+
+    def _refreshes_for_ever(self, request: Request) -> bool:
+        """Whether a page that has refreshed to itself often enough does so once more."""
+        return self.refreshes >= _REFRESHES and self._refreshes_itself(request)
+
+    def _refreshes_itself(self, request: Request) -> bool:
+        return self._reason in _REFRESH and same_address(request.url) == self._shown
 
     def _on_response(self, response: Response) -> None:
         with suppress(Exception):
@@ -281,6 +323,14 @@ class Visit:
         fetched = request.resource_type not in NOT_FETCHED
         self.requests += fetched
         try:
+            if self._is_main(request):
+                if self._refreshes_for_ever(request):
+                    # The document that is there stays.
+                    self.note = "it refreshes to itself again and again"
+                    await route.abort("aborted")
+                    return
+                self.refreshes += self._refreshes_itself(request)
+                self._shown = same_address(request.url)
             if not fetched or urlsplit(request.url).scheme not in ("http", "https"):
                 await route.abort("blockedbyclient")
             elif self.requests > self.limits.requests:
