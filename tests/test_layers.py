@@ -21,7 +21,7 @@ ROOT = Path(neardup.__file__).parent
 
 #: From the ground up. What is not there yet has its place already.
 LAYERS = [
-    {"errors", "version", "lazy", "record", "page", "selection", "workers", "writing", "_native"},
+    {"errors", "version", "lazy", "record", "page", "selection", "spreadsheet", "workers", "writing", "_native"},
     {"text"},
     {"fingerprints"},
     {"detectors"},

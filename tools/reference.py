@@ -273,10 +273,13 @@ def results() -> str:
             "them: the page's `row`, and the columns of a page as it was read: "
             f"{', '.join(map(code, PAGES_IN.names))}.",
             "## written/",
-            "The pages themselves, where `--write` asks for them: one file for each input file, in its format and "
-            "under its name. With `kept` the pages that stay, as they were. With `all` every page, with the fields "
+            "The pages themselves, where `--write` asks for them: one file for each input file, in its format, at "
+            "the same path below what the inputs have in common. With `kept` the pages that stay, as they were. With `all` every page, with the fields "
             f"{added}; in WARC files these are the header fields {headers}; for a folder of page files they are "
-            "in `neardup.csv` beside the pages.",
+            "in `neardup.csv`, by the paths of the pages. In CSV and TSV, here and wherever neardup writes them (a "
+            "judging that is exported, tables of a study, figures), a text that begins with `=`, `+`, `-`, `@`, a tab "
+            "or a line end has an apostrophe in front, lest a spreadsheet takes it for a formula; neardup takes it off "
+            "again where it reads pairs. The columns that were there keep their bytes.",
         ]
     )
 

@@ -86,8 +86,8 @@ RUN: Final = {
     "statistics": "Of the collection, where the detector needs some: a digest that names them, how many different "
     "pages were counted, and how many chunks repeat, by their length in tokens (with `template-aware`: stretches of "
     "the blocks of a site).",
-    "counts": "How many pages, identity sets, pairs, clusters, removals, skipped and ignored records; with `--keep newest` how "
-    "many pages have no date (`undated`).",
+    "counts": "How many pages, identity sets, pairs, clusters, removals, skipped and ignored records; with "
+    "`--keep newest` how many pages have no date (`undated`).",
     "ignored": "Records that are no pages, by kind.",
     "rules": "For each rule: candidates, accepted pairs, the fullest bucket of a key, hot buckets, a bound on "
     "their pairs that were not scored, and, where scores are probabilities, accepted pairs that are undecided (below "

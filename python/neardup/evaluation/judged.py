@@ -22,6 +22,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from neardup.errors import InputError, UsageError
+from neardup.spreadsheet import from_text
 
 LABELS: Final = ("correct", "incorrect", "undecided")
 _USUAL: Final = {
@@ -181,7 +182,10 @@ def read_rows(path: str | os.PathLike[str], column: str = "label") -> list[Mappi
                 read: list[Mapping[str, Any]] = pyarrow.csv.read_csv(
                     file, parse_options=parse, convert_options=words
                 ).to_pylist()
-            return read
+            return [
+                {name: from_text(value) if isinstance(value, str) else value for name, value in row.items()}
+                for row in read
+            ]
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=str(path)) from None

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv
 
 from neardup.errors import InputError, UsageError
 from neardup.evaluation.judged import LABELS, Labels, read_judged
 from neardup.evaluation.judging import Judging
 from neardup.sinks import write_table
+from neardup.spreadsheet import write_csv
 from neardup.writing import replacing
 
 _SCHEMA = pa.schema(
@@ -56,9 +56,8 @@ def export_judgements(judging: Judging, out: str | os.PathLike[str], judge: str 
     if path.suffix == ".parquet":
         write_table(table, path)
     elif path.suffix in (".csv", ".tsv"):
-        options = pyarrow.csv.WriteOptions(delimiter="\t" if path.suffix == ".tsv" else ",")
         with replacing(path) as file:
-            pyarrow.csv.write_csv(table, file, options)
+            write_csv(table, file, "\t" if path.suffix == ".tsv" else ",")
     elif path.suffix == ".jsonl":
         with replacing(path) as file:
             for row in table.to_pylist():

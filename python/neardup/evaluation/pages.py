@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 
 from neardup.evaluation.plots import Plot, draw_plot
 from neardup.graph.power_law import PowerLaw
@@ -31,6 +30,7 @@ from neardup.report.frame import (
 from neardup.report.frame import records as rows_of
 from neardup.report.made import add_how_it_was_made
 from neardup.report.run_sections import law_words, points
+from neardup.spreadsheet import write_csv
 from neardup.version import VERSION
 from neardup.writing import replacing
 
@@ -86,7 +86,7 @@ def write_figures(drawn: Mapping[str, Plot], folder: Path) -> None:
         kinds = {"line": pa.string(), one.x: pa.float64(), one.y: pa.float64()}
         columns = [pa.array([row[at] for row in rows], kind) for at, kind in enumerate(kinds.values())]
         with replacing(folder / figure_file(name)) as file:
-            pyarrow.csv.write_csv(pa.table(columns, list(kinds)), file)
+            write_csv(pa.table(columns, list(kinds)), file)
 
 
 def _short(value: float) -> float:

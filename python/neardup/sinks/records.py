@@ -26,6 +26,7 @@ from neardup.sources.http import BodyError
 from neardup.sources.tree import PageFiles, read_page_file
 from neardup.sources.unpack import Unpacked
 from neardup.sources.warc import PAGE_KINDS, NotAPage, WarcFile, read_page
+from neardup.spreadsheet import as_text
 from neardup.workers import in_order
 from neardup.writing import output_error, replacing
 
@@ -141,7 +142,7 @@ def rewrite_page_files(
             continue
         decision = decisions.take_one()
         inside = name_of(named.place)
-        rows.writerow([inside, *decision.texts()])
+        rows.writerow(map(as_text, [inside, *decision.texts()]))
         if not (everything or decision.kept):
             continue
         target = new_path("stdin.html" if inside == STDIN_NAME else inside)

@@ -19,6 +19,7 @@ from neardup.sinks.packing import packed, stored_compression
 from neardup.sources.delimited import Delimited, Group
 from neardup.sources.jsonl import Block, JsonLines
 from neardup.sources.parquet import ParquetRows, convert, read_group
+from neardup.spreadsheet import as_text
 from neardup.workers import in_order
 from neardup.writing import replacing
 
@@ -108,7 +109,7 @@ def _ended(raw: bytes) -> bytes:
 def _with_columns(raw: bytes, values: list[str], delimiter: str) -> bytes:
     end = b"\r\n" if raw.endswith(b"\r\n") else b"\n"
     text = io.StringIO()
-    csv.writer(text, delimiter=delimiter, lineterminator="").writerow(values)
+    csv.writer(text, delimiter=delimiter, lineterminator="").writerow(map(as_text, values))
     return raw.rstrip(b"\r\n") + delimiter.encode() + text.getvalue().encode("utf-8", "replace") + end
 
 

@@ -1,7 +1,7 @@
 """Where files are below what their inputs have in common: the same paths, in the folder that they are written to.
 
 The root is the folder that is given, or the one a named file is in, or that in which a pattern begins; of several
-inputs the folder above all of them. So ``lang=en/part-0.parquet`` keeps the folder that is a column to whoever reads it.
+inputs the folder above all of them. So ``lang=en/part-0.parquet`` keeps the folder that is a column to its readers.
 """
 
 from __future__ import annotations

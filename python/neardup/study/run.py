@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.parquet as pq
 
 from neardup import _native
@@ -34,6 +33,7 @@ from neardup.results import Opened
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Fields, Loaded
+from neardup.spreadsheet import write_csv
 from neardup.study import tables
 from neardup.study.clustering import DUPLICATES, Clustering, Plan
 from neardup.study.detected import cluster_by_matches
@@ -335,7 +335,7 @@ def _write(folder: Path, made: dict[str, tables.Table], pages: pa.Table, report:
         arrow = table.arrow()
         write_table(arrow, folder / "tables" / f"{name}.parquet")
         with replacing(folder / "tables" / f"{name}.csv") as file:
-            pyarrow.csv.write_csv(arrow, file)
+            write_csv(arrow, file)
     study_page(report).write(folder / "report.html")
     write_json(report, folder / REPORT)
 
