@@ -274,7 +274,8 @@ def results() -> str:
             f"{', '.join(map(code, PAGES_IN.names))}.",
             "## written/",
             "The pages themselves, where `--write` asks for them: one file for each input file, in its format, at "
-            "the same path below what the inputs have in common. With `kept` the pages that stay, as they were. With `all` every page, with the fields "
+            "the same path below what the inputs have in common. With `kept` the pages that stay, as they were. With "
+            "`all` every page, with the fields "
             f"{added}; in WARC files these are the header fields {headers}; for a folder of page files they are "
             "in `neardup.csv`, by the paths of the pages. In CSV and TSV, here and wherever neardup writes them (a "
             "judging that is exported, tables of a study, figures), a text that begins with `=`, `+`, `-`, `@`, a tab "

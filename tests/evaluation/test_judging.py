@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -29,6 +32,7 @@ from neardup.evaluation.judging_report import judging_report
 from neardup.evaluation.judging_sample import PairSample, Returned, SampledPair, SampledStratum, allocate, draw_pairs
 from neardup.evaluation.reasons import REASONS
 from neardup.testing import HENZINGER_REASONS, Web
+from neardup.web.application import open_workspace
 
 
 def call(*args: str | Path) -> Result:
@@ -311,3 +315,20 @@ def test_a_pair_stands_for_those_of_its_stratum_that_have_no_label(tmp_path: Pat
 def test_reasons_are_the_words_of_the_generated_labels() -> None:
     known = {reason for reasons in REASONS.values() for reason in reasons}
     assert known == set(HENZINGER_REASONS) - {"identical"}
+
+
+@pytest.mark.parametrize("name", [None, "judging elsewhere.sqlite"])
+def test_the_printed_command_opens_the_judging(runs: tuple[Path, Path], tmp_path: Path, name: str | None) -> None:
+    run = tmp_path / "a run"
+    shutil.copytree(runs[0], run)
+    words = ["judge", "new", "--from", run, "--sample", "4", *(["--out", tmp_path / name] if name else [])]
+    printed = call(*words).output.splitlines()[-1].strip()
+    program, verb, *rest = shlex.split(printed)
+    assert (program, verb) == ("neardup", "ui")
+    asked = importlib.import_module("neardup.cli.ui").command.make_context("ui", rest).params
+    space = open_workspace(Path(asked["folder"]), judging=Path(asked["judging"]) if asked["judging"] else None)
+    try:
+        assert space.judging is not None
+        assert space.judging.count == 4
+    finally:
+        space.close()

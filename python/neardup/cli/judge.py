@@ -65,7 +65,7 @@ def new(folders: tuple[str, ...], sample: int, stratify: str, seed: int, out: st
     )
     path = Path(out) if out else Path(folders[0]) / "judging.sqlite"
     Judging.create(path, drawn, overwrite=overwrite).close()
-    print_strata(drawn, str(path), folders[0])
+    print_strata(drawn, str(path), folders[0], elsewhere=out is not None)
 
 
 @command.command(short_help="What was said: agreement, precision, tables.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from neardup.evaluation.judging_sample import PairSample
 
 
-def print_strata(sample: PairSample, path: str, folder: str) -> None:
-    """What was drawn, and what to do next."""
+def print_strata(sample: PairSample, path: str, folder: str, elsewhere: bool = False) -> None:
+    """What was drawn, and what to do next; the judging may be ``elsewhere`` than in the run's folder."""
     console = page()
     population = sum(one.population for one in sample.strata)
     console.print(f"{len(sample.pairs):,} of {population:,} pairs drawn, in {len(sample.strata):,} strata")
@@ -25,9 +26,10 @@ def print_strata(sample: PairSample, path: str, folder: str) -> None:
     console.print(table)
     for note in sample.notes:
         console.print(Text(f"! {note}", style="yellow"))
-    console.print(
-        Text.assemble(("\nJudging", "bold"), f"  {printable(path)}; judge in the browser: neardup ui {folder}")
-    )
+    words = ["neardup", "ui", folder, *(["--judging", path] if elsewhere else [])]
+    # In one line, so that it can be copied.
+    console.print(Text.assemble(("\nJudging", "bold"), f"  {printable(path)}; judge in the browser:"), soft_wrap=True)
+    console.print(Text(f"  {printable(shlex.join(words))}"), soft_wrap=True)
 
 
 def print_judging(told: dict[str, Any]) -> None:

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 
 from neardup.detectors import Detector
 from neardup.engines import Progress, Settings
+from neardup.engines.outcome import unique_ids
 from neardup.errors import InputError
 from neardup.evaluation.scoring import PagePairs, rows_of
 from neardup.evaluation.searches import Pair, groups_of, pairs_of
 from neardup.page import Kinds
-from neardup.signals.bodies import page_ids
 from neardup.signals.classifiers import Classifier
 from neardup.signals.computing import compute
 from neardup.signals.idf import Idf
@@ -48,13 +48,18 @@ def kinds_of(source: Open) -> Kinds:
 
 def _there(source: Open, names: Sequence[str]) -> set[str]:
     """Those names that are an id or a URL of a page."""
-    wanted, found = pa.array(names, pa.string()), set()
+    wanted = pa.array(names, pa.string())
+    read: list[pa.RecordBatch] = []
+    columns: list[pa.Array] = []
     with source() as opened:
         for chunk in opened.chunks():
             pages = chunk.load().pages
-            for column in (page_ids(pages), pages.column("url")):
-                found.update(column.filter(pc.is_in(column, wanted)).to_pylist())
-    return found
+            read.append(pages.select(["id", "source", "record"]))
+            columns.append(pages.column("url").filter(pc.is_in(pages.column("url"), wanted)))
+    if read:
+        ids, _ = unique_ids(pa.Table.from_batches(read))
+        columns.append(ids.filter(pc.is_in(ids, wanted)))
+    return {name for column in columns for name in column.to_pylist()}
 
 
 def _comparable(pages: Mapping[str, Sequence[str]], source: Open) -> tuple[list[Pair], list[str]]:

@@ -2,7 +2,7 @@
 
 What has a fixed size (sketches, lists of top terms, own compressed sizes) is held in memory, about 2 kB a page; bodies,
 texts and sets go to a temporary Arrow file that is mapped back, so that pages need not fit in memory. Only pages that
-are named are kept. A page is named by its id, else by its URL, as everywhere.
+are named are kept. A page is named by its id, else by its URL, as everywhere; where an id repeats, by ``id#row``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines import Progress
+from neardup.engines.outcome import unique_ids
 from neardup.errors import InputError
 from neardup.fingerprints import Projection, ShingleSet, Supershingles
 from neardup.page import Skipped
@@ -85,9 +86,10 @@ def read_bodies(
     source: Source, names: Collection[str], needs: Needs, file: Path, threads: int, progress: Progress
 ) -> Bodies:
     """Reads the pages that ``names`` mean; the rest of the source passes by."""
-    wanted = pa.array(sorted(names), pa.string())
-    by_id: dict[str, int] = {}
-    by_url: dict[str, int] = {}
+    wanted = pa.array(sorted(_without_rows(names)), pa.string())
+    ids: list[pa.RecordBatch] = []
+    rows: list[npt.NDArray[np.int64]] = []
+    before = 0
     urls: list[str | None] = []
     fixed: list[dict[str, npt.NDArray[Any]]] = []
     strings: list[dict[str, list[str | None]]] = []
@@ -100,19 +102,26 @@ def read_bodies(
     try:
         with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, _STORED) as writer:
             for part in in_order(source.chunks(), work, threads):
-                for name, url in zip(part.ids, part.urls, strict=True):
-                    by_id.setdefault(name, len(urls))
-                    if url is not None:
-                        by_url.setdefault(url, len(urls))
-                    urls.append(url)
-                if part.ids:
+                ids.append(part.ids)
+                rows.append(part.rows + before)
+                before += part.ids.num_rows
+                urls += part.urls
+                if part.urls:
                     fixed.append(part.fixed)
                     strings.append(part.strings)
                     writer.write_batch(part.stored)
                 skipped += part.skipped
-                progress.advance(part.read, part.nbytes)
+                progress.advance(part.ids.num_rows, part.nbytes)
     finally:
         progress.end()
+    by_id: dict[str, int] = {}
+    by_url: dict[str, int] = {}
+    if urls:
+        called = unique_ids(pa.Table.from_batches(ids))[0].take(pa.array(np.concatenate(rows)))
+        by_id = {name: at for at, name in enumerate(called.to_pylist())}
+        for at, url in enumerate(urls):
+            if url is not None:
+                by_url.setdefault(url, at)
     stored = pa.ipc.open_file(pa.memory_map(str(file))).read_all()
     joined = {name: np.concatenate([part[name] for part in fixed]) for name in (fixed[0] if fixed else ())}
     texts = {name: [value for part in strings for value in part[name]] for name in (strings[0] if strings else ())}
@@ -123,13 +132,15 @@ def read_bodies(
 class _Part:
     """What one chunk of the source gave."""
 
-    ids: list[str]
+    #: What names all pages: ``id``, ``source`` and ``record``.
+    ids: pa.RecordBatch
+    #: Which of them may be meant.
+    rows: npt.NDArray[np.int64]
     urls: list[str | None]
     fixed: dict[str, npt.NDArray[Any]]
     strings: dict[str, list[str | None]]
     stored: pa.RecordBatch
     skipped: list[Skipped]
-    read: int
     nbytes: int
 
 
@@ -142,27 +153,40 @@ _STORED: Final = pa.schema(
 def _part(chunk: Chunk, wanted: pa.StringArray, needs: Needs) -> _Part:
     loaded = chunk.load()
     pages = loaded.pages
-    ids = page_ids(pages)
-    named = pc.or_(pc.is_in(ids, wanted), pc.is_in(pages.column("url"), wanted))
-    read_pages = pages.num_rows
-    pages, ids = pages.filter(named), ids.filter(named)
-    fixed, strings, stored = _measured(pages, needs)
+    named = pc.or_(pc.is_in(_named(pages), wanted), pc.is_in(pages.column("url"), wanted))
+    rows = np.flatnonzero(named.to_numpy(zero_copy_only=False))
+    meant = pages.take(pa.array(rows))
+    fixed, strings, stored = _measured(meant, needs)
     return _Part(
-        ids.to_pylist(),
-        pages.column("url").to_pylist(),
+        pages.select(["id", "source", "record"]),
+        rows,
+        meant.column("url").to_pylist(),
         fixed,
         strings,
         stored,
         loaded.skipped,
-        read_pages,
         chunk.nbytes,
     )
 
 
-def page_ids(pages: pa.RecordBatch) -> pa.StringArray:
-    """A page's own id, else ``source#record``."""
+def _named(pages: pa.RecordBatch) -> pa.StringArray:
+    """A page's own id, else ``source#record``: its name, unless one in front of it has that."""
     made = pc.binary_join_element_wise(pages.column("source"), pc.cast(pages.column("record"), pa.string()), "#")
     return pc.coalesce(pages.column("id"), made)
+
+
+def _without_rows(names: Collection[str]) -> set[str]:
+    """The names, and the ids that names with a row in them may stand for.
+
+    >>> sorted(_without_rows(["x#17", "y"]))
+    ['x', 'x#17', 'y']
+    """
+    found = set(names)
+    for name in names:
+        while "#" in name:
+            name = name.rpartition("#")[0]
+            found.add(name)
+    return found
 
 
 def _measured(
