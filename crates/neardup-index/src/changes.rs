@@ -277,7 +277,7 @@ impl<'a> Changes<'a> {
             set.sites -= 1;
         }
         if set.first == page {
-            set.first = self.first_member(home, None)?;
+            set.first = self.first_member(home, |_| Ok(true))?.ok_or_else(lost)?;
         }
         if left == 0 && set.site == site {
             set.site = self.page(set.first)?.map_or(0, |first| first.site);
@@ -286,23 +286,30 @@ impl<'a> Changes<'a> {
         Ok(())
     }
 
-    /// The oldest page of a set whose members are told one by one, one page left out.
-    pub fn first_member(&self, set: u32, without: Option<u32>) -> Result<u32> {
+    /// The oldest wanted page of a set whose members are told one by one.
+    pub fn first_member(&self, set: u32, wanted: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>> {
         let mut found: Option<u32> = None;
         for entry in self.view.snapshot.prefix(&self.view.tables.members, set.to_be_bytes()) {
             let key = entry.key()?;
             let page = key.get(4..8).map(|bytes| u32::from_be_bytes(bytes.try_into().expect("four bytes")));
             let page = page.ok_or_else(|| Error::Damaged("a member has no number".to_owned()))?;
-            if self.members.get(&(set, page)) != Some(&false) && Some(page) != without {
+            if self.members.get(&(set, page)) != Some(&false) && wanted(page)? {
                 found = Some(page);
                 break;
             }
         }
-        let changed = self.members.range((set, 0)..=(set, u32::MAX));
-        let fresh =
-            changed.filter(|(key, there)| **there && Some(key.1) != without).map(|(key, _)| key.1).next();
-        let first = found.into_iter().chain(fresh).min();
-        first.ok_or_else(|| Error::Damaged("an identity set has lost its members".to_owned()))
+        let changed = self.members.range((set, 0)..=(set, u32::MAX)).filter(|(_, there)| **there);
+        for (&(_, page), _) in changed.take_while(|(key, _)| found.is_none_or(|found| key.1 < found)) {
+            if wanted(page)? {
+                return Ok(Some(page));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The site of a member of a set.
+    pub fn site_of(&self, page: u32, set: u32, record: &SetRecord) -> Result<u64> {
+        Ok(if page == set { record.site } else { self.page(page)?.map_or(0, |page| page.site) })
     }
 
     /// Remembers that a request was carried out.
@@ -380,6 +387,11 @@ impl<'a> Changes<'a> {
         tables.ease()?;
         Ok(self.counts)
     }
+}
+
+/// A set that counts members and has none.
+pub fn lost() -> Error {
+    Error::Damaged("an identity set has lost its members".to_owned())
 }
 
 /// Entries in the order in which their table holds them: neighbours are written faster one after another.

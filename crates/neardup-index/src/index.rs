@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use neardup_core::batch::Lists;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::changes::Changes;
+use crate::changes::{Changes, lost};
 use crate::durable::{Durable, EverySecond};
 use crate::finding::{candidate, gather};
 use crate::group::Group;
@@ -341,12 +341,53 @@ impl Index {
             if !record.active {
                 continue;
             }
-            let Some(first) = others(changes, &record, set, own)? else { continue };
             let on_site = || Ok(changes.on_site(set, site)? > 0);
-            candidates.push(candidate(&self.shape, &record, rules, site, on_site)?);
-            told.push(first);
+            let candidate = candidate(&self.shape, &record, rules, site, on_site)?;
+            let part = if record.sites > 1 {
+                self.accepted_part(changes, (&ready.row, site), (set, &record), &candidate, own)?
+            } else {
+                others(changes, &record, set, own)?
+            };
+            if let Some(part) = part {
+                candidates.push(candidate);
+                told.push(part);
+            }
         }
         Ok(Case { same: same.and_then(|(_, told)| told), candidates, told })
+    }
+
+    /// First member and members of that part of a set on several sites that a page, on a site, is accepted with: its
+    /// members on that site, those elsewhere, or all. One page is left out.
+    fn accepted_part(
+        &self,
+        changes: &Changes<'_>,
+        (row, site): (&Row, u64),
+        (set, record): (u32, &SetRecord),
+        candidate: &Candidate,
+        own: Option<u32>,
+    ) -> Result<Option<(u32, u32)>> {
+        let judged = judge(&self.shape, row, site, std::slice::from_ref(candidate));
+        let Some(accepted) = judged.first() else { return Ok(None) };
+        if accepted.here && accepted.elsewhere {
+            return others(changes, record, set, own);
+        }
+        // No site is on no site with any other.
+        let here = |page: u32| Ok::<_, Error>(site != 0 && changes.site_of(page, set, record)? == site);
+        let on_site = if site == 0 { 0 } else { changes.on_site(set, site)? };
+        let mut members = if accepted.here { on_site } else { record.members - on_site };
+        if let Some(own) = own
+            && changes.belongs(own, set)?
+            && here(own)? == accepted.here
+        {
+            members -= 1;
+        }
+        let wanted = |page: u32| Ok(Some(page) != own && here(page)? == accepted.here);
+        let first = if Some(record.first) != own && here(record.first)? == accepted.here {
+            Some(record.first)
+        } else {
+            changes.first_member(set, wanted)?
+        };
+        Ok(first.map(|first| (first, members)))
     }
 
     /// The set of pages with the same tokens, if it is there.
@@ -498,6 +539,10 @@ fn others(
     if record.members == 1 {
         return Ok(None);
     }
-    let first = if record.first == own { changes.first_member(set, Some(own))? } else { record.first };
+    let first = if record.first == own {
+        changes.first_member(set, |page| Ok(page != own))?.ok_or_else(lost)?
+    } else {
+        record.first
+    };
     Ok(Some((first, record.members - 1)))
 }

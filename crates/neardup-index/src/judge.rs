@@ -29,9 +29,13 @@ pub struct Accepted {
     pub candidate: usize,
     pub rule: u8,
     pub score: f64,
+    /// Whether it is accepted as far as it is on the page's own site, and as far as it is not.
+    pub here: bool,
+    pub elsewhere: bool,
 }
 
-/// Those that are accepted, each once: with its highest score, then by the first rule.
+/// Those that are accepted, each once: with its highest score, then by the first rule. A page on several sites is accepted
+/// only as far as some rule speaks of the two sites.
 pub fn judge(shape: &Shape, row: &Row, site: u64, candidates: &[Candidate]) -> Vec<Accepted> {
     let mut accepted: Vec<Accepted> = Vec::new();
     for (number, rule) in shape.rules.iter().enumerate() {
@@ -56,13 +60,20 @@ pub fn judge(shape: &Shape, row: &Row, site: u64, candidates: &[Candidate]) -> V
             candidate: asked[other as usize - 1],
             rule: number,
             score,
+            here: rule.pairs != Pairs::DifferentSite,
+            elsewhere: rule.pairs != Pairs::SameSite,
         }));
     }
     accepted.sort_by(|a, b| {
         let by_score = b.score.total_cmp(&a.score);
         a.candidate.cmp(&b.candidate).then(by_score).then(a.rule.cmp(&b.rule))
     });
-    accepted.dedup_by_key(|accepted| accepted.candidate);
+    accepted.dedup_by(|other, best| {
+        let same = other.candidate == best.candidate;
+        best.here |= same && other.here;
+        best.elsewhere |= same && other.elsewhere;
+        same
+    });
     accepted
 }
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from neardup.detectors import Rule
 from neardup.engines.matching import scores_of
 
@@ -18,13 +20,14 @@ _REPLACED, _REPEATED, _FULL_KEY, _CONFLICT = 1, 2, 4, 8
 class Match:
     """A near-duplicate that is there already."""
 
-    #: The id of the first page in the index with these tokens.
+    #: The id of the first of the pages in the index that it stands for: those with these tokens, where the detector
+    #: looks at sites those of them that the page was accepted with.
     id: str
     #: How alike the rule found the two, from 0 to 1.
     score: float
     #: The rule of the detector that accepted it; ``identity``: it has the same tokens.
     rule: str
-    #: How many pages with the same tokens it stands for.
+    #: How many pages it stands for.
     copies: int
 
 
@@ -64,9 +67,12 @@ class Answer:
         return asdict(self)
 
 
-def answers(ids: Sequence[str], rules: Sequence[Rule], raw: Any) -> list[Answer]:
-    """Answers as the native index gives them, in words."""
+def answers(ids: Sequence[str], rules: Sequence[Rule], raw: Any, by_site: bool = False) -> list[Answer]:
+    """Answers as the native index gives them, in words; ``by_site`` is that of its shape."""
     offsets, found, scores, which, copies, flags, more = raw
+    if by_site:
+        # Its first rule says "the same tokens" too.
+        which = np.maximum(which - 1, -1)
     # A rule's number; −1, the last, is "the same tokens".
     names = [*(rule.name for rule in rules), SAME_TOKENS]
     scores = scores_of(rules, which, scores)
@@ -75,8 +81,13 @@ def answers(ids: Sequence[str], rules: Sequence[Rule], raw: Any) -> list[Answer]
         for match, score, rule, count in zip(found, scores.tolist(), which.tolist(), copies.tolist(), strict=True)
     ]
     starts = offsets.tolist()
+
+    def of_page(at: int) -> tuple[Match, ...]:
+        mine = matches[starts[at] : starts[at + 1]]
+        return tuple(sorted(mine, key=lambda match: match.rule != SAME_TOKENS) if by_site else mine)
+
     return [
-        _answer(name, tuple(matches[starts[at] : starts[at + 1]]), flag, further)
+        _answer(name, of_page(at), flag, further)
         for at, (name, flag, further) in enumerate(zip(ids, flags.tolist(), more.tolist(), strict=True))
     ]
 

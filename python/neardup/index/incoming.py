@@ -184,14 +184,17 @@ def _arrays(
 ) -> Arrays:
     lengths = pc.list_value_length(given.tokens).to_numpy()
     columns, sets = shape.compute(given)
+    active, hosts = lengths >= reading.min_tokens, _native.site_hashes(sites)
+    # What is compared with others is one page only on one site, where this makes a difference.
+    high = np.where(active, identity[0] ^ hosts, identity[0]) if shape.by_site else identity[0]
     return Arrays(
         names=names,
         ids=encoded(names),
-        identity_high=identity[0],
+        identity_high=high,
         identity_low=identity[1],
         empty=lengths == 0,
-        active=lengths >= reading.min_tokens,
-        sites=_native.site_hashes(sites),
+        active=active,
+        sites=hosts,
         times=np.asarray(times, np.int64),
         requests=None if requests is None else [None if one is None else one.parts() for one in requests],
         columns=columns,

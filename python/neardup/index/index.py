@@ -251,7 +251,7 @@ class Index:
             return []
         with self._told():
             raw = self._store.add(arrays) if what == "add" else self._store.query(arrays)
-        return answers(arrays.names, self._rules, raw)
+        return answers(arrays.names, self._rules, raw, self._shape.by_site)
 
     def ids(self, most: int = 1_000_000) -> list[str]:
         """The ids that are there, in order of addition."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +26,9 @@ from neardup.engines.fingerprinting import Given, beyond_tokens
 from neardup.fingerprints import AnyFingerprint, ChunkSets, CollectionStatistics, Fingerprint, Statistical
 from neardup.sources.memory import texts
 
+#: In place of a fingerprint: the hash of a page's tokens.
+_TOKENS: Final = "tokens"
+
 _RuleParts = tuple[tuple[str, int, int], tuple[str, int, float, int, int], str]
 
 
@@ -39,6 +44,14 @@ class Shape:
     rules: tuple[_RuleParts, ...]
 
     @property
+    def by_site(self) -> bool:
+        """Whether what is computed of a page depends on its site, so that pages with the same tokens are one only on
+        one site. Then identical pages of other sites are found as near ones are: the two halves of the hash of the
+        tokens are the first column, and the first rule asks for both.
+        """
+        return self.detector.counts_blocks()
+
+    @property
     def needs_text(self) -> bool:
         """Whether tokens alone are not enough."""
         return beyond_tokens((*self.columns, *self.sets))
@@ -46,6 +59,8 @@ class Shape:
     def compute(self, given: Given) -> tuple[list[np.ndarray], list[pa.LargeListArray]]:
         """All fingerprints of a batch."""
         rows = [np.ascontiguousarray(kind.compute(given.to(kind))) for kind in self.columns]
+        if self.by_site:
+            rows.insert(0, np.stack(_native.token_identities(given.tokens), axis=1))
         return rows, [kind.compute(given.to(kind)) for kind in self.sets]
 
 
@@ -70,7 +85,13 @@ def shape_of(detector: Detector, statistics: CollectionStatistics | None) -> Sha
     made = [given(kind) for kind in columns]
     nothing = Given(texts([""]).batches[0])
     widths = tuple(int(kind.compute(nothing.to(kind)).shape[1]) for kind in made)
-    rules = tuple(_rule(rule, columns, sets) for rule in detector.rules())
+    if not detector.counts_blocks():
+        rules = tuple(_rule(rule, columns, sets) for rule in detector.rules())
+    else:
+        # See ``Shape.by_site``.
+        widths = (2, *widths)
+        behind = (_rule(rule, [_TOKENS, *columns], sets) for rule in detector.rules())
+        rules = ((("columns", 0, 0), ("columns", 0, 2.0, 0, 0), "any"), *behind)
     return Shape(detector, tuple(made), tuple(given(kind) for kind in sets), widths, rules)  # type: ignore[arg-type]
 
 
@@ -95,7 +116,7 @@ def _by_sets(rule: Rule) -> bool:
     return not isinstance(rule.verify, AgreeingColumns | AgreeingBits | AgreeingLanes)
 
 
-def _rule(rule: Rule, columns: list[AnyFingerprint], sets: list[AnyFingerprint]) -> _RuleParts:
+def _rule(rule: Rule, columns: Sequence[object], sets: list[AnyFingerprint]) -> _RuleParts:
     keys, verify = rule.keys, rule.verify
     match keys:
         case RarestChunks():
