@@ -37,7 +37,7 @@ from same_site_measures import (
 from same_site_reading import reading
 from same_site_texts import page
 
-from neardup import Settings, dedup
+from neardup import Settings, dedup, parse
 from neardup.detectors.rules import Logistic
 from neardup.detectors.template_aware import CALIBRATION, TemplateAware
 
@@ -57,6 +57,8 @@ class Run:
 
     report: dict[str, Any]
     identity: dict[str, str]
+    #: The first page that counts as the same one, as pairs name it.
+    unit: dict[str, str]
     similarity: dict[tuple[str, str], float]
     cluster: dict[str, str]
     seconds: float
@@ -66,20 +68,26 @@ class Run:
         start = time.process_time()
         found = dedup(files, detector=detector, settings=Settings(max_pairs=2000))
         seconds = time.process_time() - start
-        pages = found.pages.select(["id", "identity", "cluster"]).to_pydict()
+        pages = found.pages.select(["id", "identity", "site", "cluster"]).to_pydict()
         pairs = found.pairs.select(["a", "b", "score", "jaccard"]).to_pydict()
         alike = pairs["jaccard"] if found.pairs["jaccard"].null_count == 0 else pairs["score"]
         ordered = {(min(a, b), max(a, b)): s for a, b, s in zip(pairs["a"], pairs["b"], alike, strict=True)}
         ids = pages["id"]
         identity = dict(zip(ids, pages["identity"], strict=True))
-        return Run(found.report, identity, ordered, dict(zip(ids, pages["cluster"], strict=True)), seconds)
+        by_site = parse(detector).looks_at_sites
+        first: dict[tuple[str, str | None], str] = {}
+        sites = zip(ids, pages["identity"], pages["site"], strict=True)
+        unit = {name: first.setdefault((same, site if by_site else None), name) for name, same, site in sites}
+        return Run(found.report, identity, unit, ordered, dict(zip(ids, pages["cluster"], strict=True)), seconds)
 
     def of_pairs(self, pairs: Pairs) -> Numbers:
         """1 for pages with the same tokens, what was measured for accepted pairs, 0 for all others."""
 
         def one(a: str, b: str) -> float:
-            a, b = self.identity[a], self.identity[b]
-            return 1.0 if a == b else self.similarity.get((min(a, b), max(a, b)), 0.0)
+            if self.identity[a] == self.identity[b]:
+                return 1.0
+            a, b = self.unit[a], self.unit[b]
+            return self.similarity.get((min(a, b), max(a, b)), 0.0)
 
         return np.array([one(a, b) for a, b in zip(pairs.a, pairs.b, strict=True)])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from hard_pages import hard_pages
 from neardup.testing import web
 
 Page = dict[str, Any]
@@ -81,9 +82,9 @@ def odd(count: int) -> list[Page]:
 
 
 def everything() -> list[Page]:
-    """Some of each, and a small web, in an order that is none."""
+    """Some of each, what other roads are held against (``hard_pages``), and a small web, in an order that is none."""
     made = web(seed=5, sites=4, pages=60, words=60)
     pages: list[Page] = [{"id": page.id, "url": page.url, "html": page.html, "date": page.date} for page in made.pages]
-    pages += chain(9) + near_identical(14) + in_a_template(16) + odd(7) + copied(3)
+    pages += chain(9) + near_identical(14) + in_a_template(16) + odd(7) + hard_pages()
     random.Random(7).shuffle(pages)
     return pages

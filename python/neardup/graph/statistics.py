@@ -1,9 +1,9 @@
 """What the similarity graph of a run looks like, in the numbers of Henzinger 2006 §3 (Table 1, Figs. 1 and 3).
 
-Nodes are identity sets, edges accepted pairs, and an edge's label is how alike the two are: the supershingles that
-agree, the bits, or the Jaccard similarity. A page counts as near-duplicate if it has an edge. Degrees are told of the
-nodes that have one, as the paper does; both their distribution and that of cluster sizes get a fitted power law.
-Cost: O(pairs), and the fits.
+Nodes are identity sets (where the detector looks at sites, one for each site), edges accepted pairs, and an edge's
+label is how alike the two are: the supershingles that agree, the bits, or the Jaccard similarity. A page counts as
+near-duplicate if it has an edge. Degrees are told of the nodes that have one, as the paper does; both their
+distribution and that of cluster sizes get a fitted power law. Cost: O(pairs), and the fits.
 """
 
 from __future__ import annotations

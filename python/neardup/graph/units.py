@@ -7,10 +7,14 @@ that a copy elsewhere lends nobody its site. Elsewhere the unit is the identity 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 Rows = npt.NDArray[np.uint32]
+#: Rows in whatever width they are counted with.
+Numbers = npt.NDArray[Any]
 
 
 def site_units(identity: Rows, site: npt.NDArray[np.integer]) -> Rows:
@@ -30,7 +34,7 @@ def site_units(identity: Rows, site: npt.NDArray[np.integer]) -> Rows:
     return unit
 
 
-def ends_of_sets(identity: Rows, a: Rows, b: Rows) -> tuple[Rows, Rows]:
+def ends_of_sets(identity: Numbers, a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
     """Pairs of units as pairs of their identity sets, in the same places; nothing is copied where they are the same.
 
     >>> rows = lambda *values: np.array(values, np.uint32)
@@ -57,8 +61,8 @@ def between_sets(identity: Rows, a: Rows, b: Rows) -> tuple[Rows, Rows]:
 
 
 def best_between_sets(
-    identity: Rows, a: Rows, b: Rows, score: npt.NDArray[np.float64]
-) -> tuple[Rows, Rows, npt.NDArray[np.float64]]:
+    identity: Numbers, a: Numbers, b: Numbers, score: npt.NDArray[np.float64]
+) -> tuple[Numbers, Numbers, npt.NDArray[np.float64]]:
     """The same with the highest score of each.
 
     >>> rows = lambda *values: np.array(values, np.uint32)
