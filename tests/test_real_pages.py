@@ -146,11 +146,11 @@ def test_identical_pages_have_the_same_terms(real: Real) -> None:
 
 def test_minhash_pairs_have_the_similarity_it_names(real: Real) -> None:
     true = {pair: value for pair, value in real.jaccard(5).items() if value >= 0.8}
-    told = {(row["row_a"], row["row_b"]): row["jaccard"] for row in real.table("minhash")}
+    accepted = {(row["row_a"], row["row_b"]): row["jaccard"] for row in real.table("minhash")}
     assert len(true) > 60
-    assert told == {pair: pytest.approx(true[pair], abs=1e-12) for pair in told}
+    assert accepted == {pair: pytest.approx(true[pair], abs=1e-12) for pair in accepted}
     # Promised is a recall of 99 % for each at the threshold, and more above it.
-    assert len(true) - len(told) <= 0.01 * len(true) + 4 * math.sqrt(0.01 * len(true))
+    assert len(true) - len(accepted) <= 0.01 * len(true) + 4 * math.sqrt(0.01 * len(true))
 
 
 def test_algorithm_b_accepts_as_often_as_shingles_let_one_expect(real: Real) -> None:
@@ -195,11 +195,11 @@ def test_site_aware_asks_alg_c_between_sites_and_combined_within(real: Real) -> 
     for row, first in enumerate(real.identity):
         units[first, site(real.pages[row]["url"])].append(row)
     of_unit = {rows[0]: rows for rows in units.values()}
-    found = {
+    accepted = {
         (min(a, b), max(a, b)) for one, other in real.pairs("site-aware") for a in of_unit[one] for b in of_unit[other]
     }
-    assert found == expected
-    assert len(found) > 60
+    assert accepted == expected
+    assert len(accepted) > 60
 
 
 def binomial(n: int, chance: float, least: int) -> float:

@@ -40,12 +40,12 @@ impl<'a> Twins<'a> {
 pub(crate) fn twins(texts: Option<&[u32]>) -> Vec<(u32, u32)> {
     let Some(texts) = texts else { return Vec::new() };
     let mut first = Twins::new(Some(texts), texts.len());
-    let mut found = Vec::new();
+    let mut pairs = Vec::new();
     for page in 0..texts.len() as u32 {
-        found.extend(first.kept(page).map(|first| (page, first)));
+        pairs.extend(first.kept(page).map(|first| (page, first)));
         first.keep(page);
     }
-    found
+    pairs
 }
 
 /// For each page the page kept instead of it, or the page itself if it stays. `order` names every page once; the first

@@ -70,11 +70,11 @@ def units(pages: DataFrame, layout: Layout) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    counted = _by_site(pages.where("tokens > 0"), layout)
+    sited = _by_site(pages.where("tokens > 0"), layout)
     if layout.detector.looks_at_sites:
         # Then pages with the same tokens are together already when their units are put side by side.
-        counted = counted.repartition("identity")
-    found = counted.groupBy("identity", "by_site").agg(
+        sited = sited.repartition("identity")
+    groups = sited.groupBy("identity", "by_site").agg(
         F.min("row").alias("first"),
         F.count("*").alias("members"),
         F.sort_array(F.collect_set("site")).alias("sites"),
@@ -83,10 +83,10 @@ def units(pages: DataFrame, layout: Layout) -> DataFrame:
         F.max(F.col("site").isNull()).alias("unknown"),
     )
     if not layout.detector.looks_at_sites:
-        return found.withColumn("text", F.col("first")).withColumnRenamed("members", "copies")
+        return groups.withColumn("text", F.col("first")).withColumnRenamed("members", "copies")
     same = Window.partitionBy("identity")
     text, copies = F.min("first").over(same), F.sum("members").over(same)
-    return found.withColumn("text", text).withColumn("copies", copies).drop("members")
+    return groups.withColumn("text", text).withColumn("copies", copies).drop("members")
 
 
 def _by_site(pages: DataFrame, layout: Layout) -> DataFrame:
