@@ -12,6 +12,7 @@ from neardup.cli.printable import printable
 
 if TYPE_CHECKING:
     from neardup.comparison import Comparison
+    from neardup.text import Reading
 
 
 @click.command(cls=Verb, short_help="Compare two pages: every similarity, and what each detector decides.")
@@ -80,7 +81,7 @@ def command(
     if as_json:
         print_json(asdict(found))
     else:
-        _print(found, a, b)
+        _print(found, a, b, settings.reading)
 
 
 def _page(name: str, url: str | None) -> dict[str, Any]:
@@ -90,7 +91,7 @@ def _page(name: str, url: str | None) -> dict[str, Any]:
     return {"text" if plain else "html": content, "url": url, "id": name}
 
 
-def _print(found: Comparison, a: str, b: str) -> None:
+def _print(found: Comparison, a: str, b: str, reading: Reading) -> None:
     for name, page, tokens, title, site in zip("AB", (a, b), found.tokens, found.titles, found.sites, strict=True):
         told = ", ".join(filter(None, [f"{tokens:,} tokens", title and f"“{title}”", site]))
         click.echo(f"{name}  {printable(page)}\n   {printable(told)}")
@@ -105,6 +106,8 @@ def _print(found: Comparison, a: str, b: str) -> None:
     line("C-similarity", "–" if found.c_similarity is None else f"{found.c_similarity} of 384 bits")
     if found.not_compared is not None:
         line("not compared", found.not_compared)
+        if (advice := reading.advice(*found.tokens)) is not None:
+            line("", advice)
     for k, value in found.jaccard.items():
         line(f"Jaccard, {k}-token shingles" if k > 1 else "Jaccard, tokens", f"{value:.4f}")
     if found.containment is not None:

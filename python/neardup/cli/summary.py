@@ -16,6 +16,7 @@ from neardup.cli.printable import printable
 from neardup.earlier_pages import REASON as EARLIER
 from neardup.engines.default import described
 from neardup.results import Result
+from neardup.text import Reading
 
 
 def print_json(value: Any) -> None:
@@ -144,8 +145,10 @@ def _numbers(result: Result) -> Table:
         (counts["clusters"], f"clusters, {counts['clustered']:,} pages in them{earlier}"),
         (counts["removed"], f"pages removed, keeping the {report['settings']['keep']}"),
     ]
+    reading = Reading(**report["settings"]["reading"])
+    how = f"\nto compare them: {reading.for_short}" if reading.for_short else ""
     optional = [
-        ("short", f"pages too short to compare (under {report['settings']['reading']['min_tokens']} tokens)"),
+        ("short", f"pages too short to compare (under {reading.min_tokens} tokens){how}"),
         ("empty", "pages without a single token"),
         ("undated", "pages without a date that can be read: taken for the oldest"),
         ("ignored", "records that are no pages (requests, images, redirects …)"),

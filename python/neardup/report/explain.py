@@ -244,7 +244,7 @@ def _look(
         kind=kind_of(looks[0], looks[1]),
         verdicts=verdicts,
         relation="not of a run",
-        because=[],
+        because=[] if comparison.identical else [*filter(None, [settings.reading.advice(*comparison.tokens)])],
         path=[],
         fates=[],
     )
@@ -320,6 +320,8 @@ def _because(
     if own.note:
         note = own.note if own.compared else f"not compared: {own.note}"
         said.append(note[0].upper() + note[1:] + ".")
+    if not own.compared and (advice := run.settings.reading.advice(*(record["tokens"] for record in records))):
+        said.append(advice)
     said += [f"Rule {rule.rule}: {rule_in_words(rule)}." for rule in own.rules]
     if own.accepted and relation in ("connected", "apart"):
         held = run.report["pairs"]["held"]

@@ -16,6 +16,7 @@ from neardup.graph.statistics import HIGH_DEGREE
 from neardup.report.findings import BINS, Findings, ShownCluster, fit, law_line
 from neardup.report.frame import Content, Html, element, figures, folded, html, paragraph, plot, plots, table, warning
 from neardup.report.made import setting_rows
+from neardup.text import Reading
 
 #: Records that could not be read that are listed.
 _SKIPPED: Final = 50
@@ -252,11 +253,13 @@ def certificate(report: dict[str, Any]) -> Content:
 def what_was_read(report: dict[str, Any]) -> Content:
     """Inputs, and what in them was no page or could not be read."""
     counts = report["counts"]
+    reading = Reading(**report["settings"]["reading"])
+    how = f", compared with {reading.for_short}" if counts["short"] and reading.for_short else ""
     rows: list[tuple[Content, ...]] = [
         ("bytes read (as stored)", f"{report['bytes']:,}"),
         ("pages", f"{counts['pages']:,}"),
         ("pages without a token", f"{counts['empty']:,}"),
-        (f"pages of fewer than {report['settings']['reading']['min_tokens']} tokens", f"{counts['short']:,}"),
+        (f"pages of fewer than {reading.min_tokens} tokens{how}", f"{counts['short']:,}"),
         ("pages with bytes outside their charset", f"{counts['wrong_charset']:,}"),
         ("ids that occurred before", f"{counts['repeated_ids']:,}"),
         *([("pages without a date, taken for the oldest", f"{counts['undated']:,}")] if counts.get("undated") else []),

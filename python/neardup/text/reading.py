@@ -38,8 +38,32 @@ class Reading:
             return "a page without tokens is like no other"
         return None if min(a, b) >= self.min_tokens else f"a page of fewer than {self.min_tokens} tokens {_ALONE}"
 
+    @property
+    def for_short(self) -> str | None:
+        """The options that compare pages too short for these settings; None if they are compared already.
+
+        >>> Reading().for_short, Reading(min_tokens=2).for_short
+        ("--min-tokens 2 -d 'minhash(k=1,threshold=0.6)'", None)
+        """
+        return COMPARES_SHORT if self.min_tokens > FEWEST else None
+
+    def advice(self, a: int, b: int) -> str | None:
+        """What would compare two pages of so many tokens that are not compared, in a sentence; None if nothing would.
+
+        >>> Reading().advice(5, 9)
+        "A run with --min-tokens 2 -d 'minhash(k=1,threshold=0.6)' compares them, by single words."
+        >>> Reading().advice(1, 9), Reading().advice(8, 9)
+        (None, None)
+        """
+        short = FEWEST <= min(a, b) < self.min_tokens
+        return f"A run with {COMPARES_SHORT} compares them, by single words." if short else None
+
 
 _ALONE: Final = "matches identical ones only"
+#: Pages of so many tokens can be like others without being them.
+FEWEST: Final = 2
+#: Fewer tokens than the usual, and shingles of one: longer ones need as many tokens, and a changed word changes each.
+COMPARES_SHORT: Final = f"--min-tokens {FEWEST} -d 'minhash(k=1,threshold=0.6)'"
 
 
 @record(frozen=True, slots=True)
