@@ -161,7 +161,7 @@ def test_beyond_max_pairs_the_forest_is_held() -> None:
     assert forest.pairs.equals(everything.pairs.filter(everything.pairs["tree"]))
     assert forest.pages.equals(everything.pages)
     assert forest.clusters.equals(everything.clusters)
-    assert forest.report["pairs"] == {"in_all": 435, "held": "spanning forest"}
+    assert forest.report["pairs"] == {"in_all": 435, "exact": True, "held": "spanning forest", "at_most": 435}
     assert any("spanning forest" in warning for warning in forest.report["warnings"])
 
 

@@ -214,7 +214,8 @@ def judged(laboratory: Laboratory) -> list[str]:
         parts += [
             f"### {texts.SOURCES[name].title}",
             texts.LABELS[name],
-            f"{told['pairs']:,} pairs: {counts}; {told['same_site']:,} on one site.",
+            f"{told['pairs']:,} pairs: {counts}; {told['same_site']:,} on one site. Pairs of identical pages, "
+            f"{told['identical']['pairs']:,} more, are left out.",
             table(
                 ("detector", "accepted", "precision", "recall", "F", "AUC"),
                 (
@@ -309,9 +310,12 @@ def runs(laboratory: Laboratory) -> list[str]:
     rows = []
     for name, graph in graphs.items():
         law = graph["degree_law"]
-        exponent = (
-            "–" if law is None else f"{law['exponent']:.2f} ({law['low']:.2f}–{law['high']:.2f}) from {law['xmin']}"
-        )
+        if law is None:
+            exponent = "too few"
+        elif law["plausible"]:
+            exponent = f"{law['exponent']:.2f} ({law['low']:.2f}–{law['high']:.2f}) from {law['xmin']}"
+        else:
+            exponent = "no power law"
         rows.append(
             (
                 name, graph["nodes"], graph["edges"], graph["average_degree"], graph["high_degree_share"],

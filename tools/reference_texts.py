@@ -67,9 +67,9 @@ CLUSTERS: Final = {
     "sites": "How many different known sites they are on.",
     "kept": "How many of them stay.",
     "diameter": "The longest way between two of its identity sets, in pairs; 0 if all pages are identical. For "
-    "clusters of more than 200 identity sets it is a lower bound.",
+    "clusters of more than 200 identity sets it is a lower bound. Null where not all accepted pairs are known.",
     "cohesion": "The share of all pairs of its identity sets that were accepted; 1 means that every page is like every "
-    "other.",
+    "other. Null where not all accepted pairs are known, for some pages share hot keys.",
 }
 
 RUN: Final = {
@@ -91,9 +91,9 @@ RUN: Final = {
     "ignored": "Records that are no pages, by kind.",
     "rules": "For each rule: candidates, accepted pairs, the fullest bucket of a key, hot buckets, a bound on "
     "their pairs that were not scored, and, where scores are probabilities, accepted pairs that are undecided (below "
-    "0.8).",
-    "pairs": "How many pairs were accepted in all, and whether `pairs.parquet` holds all, all that were scored, or the "
-    "spanning forest.",
+    "0.8), and accepted pairs that are not held (`unrecorded`).",
+    "pairs": "How many pairs were accepted in all, whether that is `exact` or may be more (`at_most`), and whether "
+    "`pairs.parquet` holds all, all that were scored, or the spanning forest.",
     "warnings": "What you should know beside the numbers.",
     "skipped": "Every record that could not be read: source, position, reason.",
     "bytes": "Bytes read from the (compressed) input.",
@@ -266,7 +266,8 @@ SETTINGS: Final = {
     "threads": ("--threads", "Worker threads; 0 means one for each core the process may use."),
     "max_pairs": (
         "--max-pairs",
-        "All accepted pairs are held while they are at most this many times the pages; beyond, the spanning forest.",
+        "All accepted pairs are held while they are at most this many times the pages; beyond, the spanning forest. "
+        "With more of them, more are looked for.",
     ),
     "hot": (
         "",

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from neardup import _native
 from neardup.detectors import parse
 from neardup.engines import PAGES_OUT, PAIRS_OUT
+from neardup.engines.accepted import ALL, AcceptedPairs
 from neardup.engines.outcome import EARLIER_OUT, REASONS, page_reasons
 from neardup.errors import UsageError
 from neardup.graph import between_sets, clusters_table, ends_of_sets
@@ -50,7 +51,7 @@ def shape_of(result: Result) -> Shape:
     report, earlier = result.report, len(result.earlier)
     pages, pairs = result.page_rows(), result.pair_rows()
     try:
-        complete = report["pairs"]["held"] == "all"
+        complete = AcceptedPairs.of_report(report).complete
         identity = kept_instead = np.arange(len(pages), dtype=np.uint32)
         if report["counts"]["identical"] or earlier or not complete:
             ids = pages.column("id")
@@ -72,6 +73,8 @@ def shape_of(result: Result) -> Shape:
             instead=None if complete else kept_instead,
             by_site=parse(report["detector"]).looks_at_sites,
             earlier=earlier,
+            # Not a number where the run does not know it.
+            cohesion=None if complete else result.clusters.column("cohesion").to_numpy(),
         )
     finally:
         pages.close()
@@ -200,11 +203,16 @@ class _Writer:
         a, b = self.shape.a[left], self.shape.b[left]
         identity, site = self.shape.identity, self.shape.site.astype(np.int64)
         tree = _native.spanning_forest(self.shape.pages, *ends_of_sets(identity, a, b), self.shape.score[left])
-        clusters = clusters_table(names, cluster, identity, site, kept, between_sets(identity, a, b))
+        # Where not all pairs are held, what rests on them is known no more of clusters that changed.
+        unsure = None if self.shape.complete else self.changed
+        between = between_sets(identity, a, b)
+        clusters = clusters_table(names, cluster, identity, site, kept, between, crowded=unsure)
         first = np.flatnonzero(np.bincount(cluster, minlength=self.shape.pages) >= 2)
         # Those with a page of this run, in the order of their first pages.
         order = np.argsort((heads[first].astype(np.int64) - self.own) % self.shape.pages, kind="stable")
         clusters = clusters.take(pa.array(order[first[order] < self.own]))
+        if unsure is not None:
+            clusters = self._as_before(clusters)
         groups = self._page_groups(ids.combine_chunks(), names.take(pa.array(cluster)), cluster, instead, kept)
         write_groups(PAGES_OUT, groups, folder / "pages.parquet")
         own_left = left[: self.result.pairs.num_rows]
@@ -228,6 +236,17 @@ class _Writer:
         rejected = pair_places(self.shape, self.decisions.rejected_pairs)
         below = self.shape.score < self.after.threshold
         return ~(rejected | below | self.rejected[self.shape.a])
+
+    def _as_before(self, clusters: pa.Table) -> pa.Table:
+        """The clusters, with the cohesion and diameter that the run told of those that are as they were."""
+        before, named = self.result.clusters, self.result.pages.column("cluster")
+        same_pages = named.filter(pa.array(~self.changed[: self.own])).unique()
+        place = pc.index_in(clusters.column("cluster"), value_set=before.column("cluster").combine_chunks())
+        same = pc.is_in(clusters.column("cluster"), value_set=same_pages)
+        for name in ("diameter", "cohesion"):
+            told = pc.if_else(same, before.column(name).take(place), clusters.column(name))
+            clusters = clusters.set_column(clusters.schema.get_field_index(name), clusters.schema.field(name), told)
+        return clusters
 
     def _page_groups(
         self, ids: pa.Array, clusters: pa.Array, cluster: npt.NDArray[Any], instead: npt.NDArray[Any], kept: Flags
@@ -265,7 +284,11 @@ class _Writer:
         told = {"pairs": pairs, "clusters": clusters.num_rows, "kept": int(kept.sum()), "removed": int((~kept).sum())}
         told["clustered"] = int(pc.sum(clusters.column("size")).as_py() or 0)
         report["counts"] = report["counts"] | told
-        report["pairs"] = {"in_all": pairs, "held": report["pairs"]["held"]}
+        if self.shape.complete:
+            report["pairs"] = AcceptedPairs(pairs, True, ALL, pairs).to_json()
+        else:
+            before = AcceptedPairs.of_report(report)
+            report["pairs"] = AcceptedPairs(pairs, False, before.held, before.at_most).to_json()
         report["warnings"] = [*report["warnings"]]
         if not self.shape.complete:
             report["warnings"].append(

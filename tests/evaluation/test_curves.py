@@ -49,6 +49,28 @@ def test_pairs_are_first_against_others_and_against_the_next_first() -> None:
     assert pairs.articles == 3
 
 
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_the_first_articles_and_revisions_of_any_corpus(
+    revisions: list[dict[str, Any]], tmp_path: Path, interleaved: bool
+) -> None:
+    """As many of JSON lines as of a dump of the same; also where an article's revisions do not stand together."""
+    rows = sorted(revisions, key=lambda row: int(row["id"].split("@")[1])) if interleaved else revisions
+    path = tmp_path / "versions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    order = list(dict.fromkeys(row["doc"] for row in rows))
+    for articles, most in ((5, 2), (None, 3), (4, None), (100, 100)):
+        source = open_revisions([str(path)], articles=articles, revisions=most)
+        read = [page for chunk in source.chunks() for page in chunk.load().pages.to_pylist()]
+        of_each = {name: [row["id"] for row in rows if row["doc"] == name][:most] for name in order[:articles]}
+        assert {page["id"] for page in read} == {id for ids in of_each.values() for id in ids}
+        found = evaluate_curves(
+            lambda limits=(articles, most): open_revisions([str(path)], articles=limits[0], revisions=limits[1]),
+            ["exact"],
+        )
+        assert found.report["articles"] == len(of_each)
+        assert found.report["revisions"] == sum(map(len, of_each.values()))
+
+
 def test_revisions_without_article_are_told() -> None:
     with pytest.raises(InputError, match="names no article"):
         revision_pairs(tokens_of(texts(["no article here"])))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from math import comb
+
 import numpy as np
 import pytest
 from scipy import special, stats
@@ -47,3 +50,27 @@ def test_a_page_that_outweighs_all_others_makes_the_interval_wide() -> None:
     share = ratio_share([Stratum(100_000, base, base)])
     assert share.low is not None
     assert share.low < 0.5, "one page holds nearly all pairs: the sample is as good as one"
+
+
+@pytest.mark.parametrize("strata", [[(12, 3), (6, 4)], [(40, 4), (8, 4)], [(9, 2), (9, 3), (9, 4)], [(20, 15)]])
+def test_samples_of_strata_cover_the_truth_whatever_it_is(strata: list[tuple[int, int]]) -> None:
+    """Every sample of every population, drawn without replacement: how often its interval has the truth in it."""
+    intervals = {}
+    for hits in product(*(range(drawn + 1) for _, drawn in strata)):
+        looked = [
+            Stratum(population, (np.arange(drawn) < count).astype(float), np.ones(drawn))
+            for (population, drawn), count in zip(strata, hits, strict=True)
+        ]
+        share = ratio_share(looked)
+        assert share.low is not None
+        assert share.high is not None
+        intervals[hits] = share.low, share.high
+    total = sum(population for population, _ in strata)
+    for right in product(*(range(0, population + 1, max(1, population // 12)) for population, _ in strata)):
+        covered = 0.0
+        for hits, (low, high) in intervals.items():
+            chance = 1.0
+            for (population, drawn), good, count in zip(strata, right, hits, strict=True):
+                chance *= comb(good, count) * comb(population - good, drawn - count) / comb(population, drawn)
+            covered += chance * (low - 1e-12 <= sum(right) / total <= high + 1e-12)
+        assert covered >= 0.95, right

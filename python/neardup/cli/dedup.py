@@ -64,7 +64,7 @@ from neardup.cli.options import Verb, bytes_of, fields_of, folder_to_write, inpu
 @click.option("--strict", is_flag=True, help="End the run at the first record that cannot be read.")
 @click.option(
     "--max-pairs", type=click.IntRange(min=1), metavar="N",
-    help="Hold all accepted pairs up to N times the pages; beyond, only their spanning forest.  "
+    help="Look for and hold all accepted pairs up to N times the pages; beyond, only their spanning forest.  "
     "[default: 10, and a million pairs however few the pages]",
 )  # fmt: skip
 @click.option(

@@ -110,8 +110,8 @@ def pairs(pages: tuple[str, ...], pairs: str, judges: tuple[str, ...], **options
 @command.command(short_help="Precision and recall over similarity on a revision corpus.")
 @click.argument("corpus", nargs=-1, required=True, metavar="CORPUS…")
 @click.option("--methods", "-m", multiple=True, metavar="SPEC", help="Detectors; repeatable.  [default: all]")
-@click.option("--articles", type=click.IntRange(min=1), metavar="N", help="Of a MediaWiki dump the first N articles.")
-@click.option("--revisions", type=click.IntRange(min=1), metavar="N", help="And the first N revisions of each.")
+@click.option("--articles", type=click.IntRange(min=1), metavar="N", help="The first N articles only.")
+@click.option("--revisions", type=click.IntRange(min=1), metavar="N", help="The first N revisions of each only.")
 @_output_options
 @_threads_option
 def curves(corpus: tuple[str, ...], methods: tuple[str, ...], **options: Any) -> None:

@@ -95,8 +95,6 @@ def _print_edges(told: dict[str, Any]) -> None:
         f"{told['average_degree']:.1f}; {told['high_degree_share']:.1%} of degree 100 or more; "
         f"{told['same_site_share']:.1%} of pairs on one site"
     )
-    if not told["all_pairs_held"]:
-        console.print("Not all accepted pairs were held by the run: these are the numbers of those that were.")
     labels = grid(None, ("label", "right"), ("pairs", "right"), ("share", "right"))
     for label, count in told["labels"]["values"].items():
         labels.add_row(label, f"{count:,}", f"{count / told['edges']:.1%}")

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from neardup.cli.printable import printable
 from neardup.earlier_pages import REASON as EARLIER
+from neardup.engines.accepted import AcceptedPairs
 from neardup.engines.default import described
 from neardup.results import Result
 from neardup.text import Reading
@@ -141,7 +142,7 @@ def _numbers(result: Result) -> Table:
             counts["identity_sets"],
             f"identity sets: {counts['identical']:,} pages have the same tokens as one before them",
         ),
-        (counts["pairs"], "pairs of near-duplicates accepted"),
+        (AcceptedPairs.of_report(report).in_words(), "pairs of near-duplicates accepted"),
         (counts["clusters"], f"clusters, {counts['clustered']:,} pages in them{earlier}"),
         (counts["removed"], f"pages removed, keeping the {report['settings']['keep']}"),
     ]
@@ -160,7 +161,7 @@ def _numbers(result: Result) -> Table:
         runs = ", ".join(printable(one["run"]) for one in report["against"])
         rows.append((seen, f"of the removed for pages of earlier runs ({runs})"))
     for number, text in rows:
-        table.add_row(f"{number:,}", text)
+        table.add_row(number if isinstance(number, str) else f"{number:,}", text)
     return table
 
 
@@ -186,7 +187,8 @@ def _largest(result: Result, count: int) -> Table:
         title = f"  {printable(page['title'])}" if page["title"] else ""
         run = f"  of the earlier run {printable(page['source'])}" if page["reason"] == EARLIER else ""
         name = Text.assemble(printable(page["url"] or page["id"]), (title + run, "dim"))
-        table.add_row(f"{row['size']:,}", str(row["sites"]), str(row["kept"]), f"{row['cohesion']:.2f}", name)
+        cohesion = "–" if row["cohesion"] is None else f"{row['cohesion']:.2f}"
+        table.add_row(f"{row['size']:,}", str(row["sites"]), str(row["kept"]), cohesion, name)
     return table
 
 

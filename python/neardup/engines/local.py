@@ -84,14 +84,10 @@ def run(
         "kinds": asdict(collection.tally.kinds),
         "ignored": collection.tally.ignored,
         "rules": [asdict(counts) for counts in matches.rules],
-        "pairs": {
-            "in_all": tables.all_pairs,
-            "held": tables.held,
-        },
+        "pairs": tables.accepted.to_json(),
         "warnings": collection_warnings(
             tables.counts,
-            tables.all_pairs,
-            tables.held_pairs < tables.all_pairs,
+            tables.accepted,
             matches.rules,
             detector,
             collection.column("site").null_count == collection.count,

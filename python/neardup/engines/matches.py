@@ -36,6 +36,8 @@ class RuleCounts:
     unscored: int
     #: Accepted pairs whose probability is too near to one half to be sure; None where scores are no probabilities.
     undecided: int | None
+    #: Accepted pairs in hot buckets that are not among the pairs, for there were too many.
+    unrecorded: int = 0
 
 
 @record(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Matches:
     #: Which rule accepted each pair, as a place in ``rules``.
     rule: npt.NDArray[np.int8]
     rules: list[RuleCounts]
+    #: Pages of which two may have an accepted pair that is not among the pairs, if there are any.
+    crowded: npt.NDArray[np.bool_] | None = None
 
     def save(self, path: str | os.PathLike[str], made_of: Mapping[str, Any]) -> None:
         """Writes them to a file, with what they were made of."""

@@ -26,7 +26,7 @@ from neardup.detectors.rules import (
 )
 from neardup.engines.collect import Sets
 from neardup.engines.matches import Matches, RuleCounts
-from neardup.engines.settings import ALWAYS_HELD, POSSIBLE_A_PAGE, Settings
+from neardup.engines.settings import ALWAYS_HELD, HELD_A_PAGE, POSSIBLE_A_PAGE, Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_numbers, set_order, site_units
 from neardup.record import record
@@ -99,7 +99,7 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
         set_order(order, unit),
         hot=settings.hot_beyond(len(identity)),
         most_accepted=most_accepted(len(identity), settings),
-        most_possible=most_possible(len(identity)),
+        most_possible=most_possible(len(identity), settings),
         units=sites,
         rows=first,
         threads=settings.workers,
@@ -126,10 +126,18 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
         c_similarity=similarity(fingerprints, Projection, a, b),
         jaccard=jaccard,
         rule=which,
-        rules=[
-            RuleCounts(rule.name, *pairs[3:], undecided=_undecided(rule, score[which == place]))
-            for place, (rule, pairs) in enumerate(zip(rules, found, strict=True))
-        ],
+        rules=(
+            counts := [
+                RuleCounts(
+                    rule.name,
+                    *pairs[3:],
+                    undecided=_undecided(rule, score[which == place]),
+                    unrecorded=pairs[4] - len(pairs[0]),
+                )
+                for place, (rule, pairs) in enumerate(zip(rules, found, strict=True))
+            ]
+        ),
+        crowded=_crowded(counts, len(identity)),
     )
 
 
@@ -138,14 +146,21 @@ def units_of(collection: Matched, identity: Rows, detector: Detector) -> Rows:
     return site_units(identity, site_numbers(collection.column("site"))) if detector.looks_at_sites else identity
 
 
+def _crowded(rules: Sequence[RuleCounts], pages: int) -> npt.NDArray[np.bool_] | None:
+    """Pages of which not all accepted pairs may be known, where rules left some out: any that could stand in a hot
+    bucket."""
+    return np.ones(pages, bool) if any(rule.unscored or rule.unrecorded for rule in rules) else None
+
+
 def most_accepted(pages: int, settings: Settings) -> int:
     """Accepted pairs beyond which buckets are hot."""
     return max(ALWAYS_HELD, min(settings.most_held(pages), settings.memory_budget // _BYTES_A_PAIR))
 
 
-def most_possible(pages: int) -> int:
-    """Possible pairs beyond which buckets are hot."""
-    return max(_POSSIBLE, POSSIBLE_A_PAGE * pages)
+def most_possible(pages: int, settings: Settings) -> int:
+    """Possible pairs beyond which buckets are hot: more of them for who asks to hold more."""
+    held = max(1, settings.max_pairs // HELD_A_PAGE)
+    return min(max(_POSSIBLE, POSSIBLE_A_PAGE * pages) * held, 1 << 62)
 
 
 def scores_of(

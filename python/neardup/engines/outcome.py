@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.engines.accepted import AcceptedPairs
 from neardup.engines.collect import Collection
 from neardup.engines.earlier import Earlier, WithEarlier
 from neardup.engines.matches import Matches
@@ -165,10 +166,8 @@ class Tables:
     pairs: Groups
     clusters: pa.Table
     counts: dict[str, int]
-    all_pairs: int
-    held_pairs: int
-    #: Which pairs ``pairs`` holds, in words.
-    held: str
+    #: How many pairs were accepted, and which of them ``pairs`` holds.
+    accepted: AcceptedPairs
     #: Of each page its id, and whether it stays.
     ids: pa.Array
     kept: npt.NDArray[np.bool_]
@@ -262,6 +261,7 @@ def _assembled(
         kept,
         between,
         diameter.result(),
+        matches.crowded,
     )
     known: pa.Table | None = None
     if earlier is not None:
@@ -271,7 +271,9 @@ def _assembled(
         known = _earlier(earlier.earlier, ids, rows[:behind][new[cluster[:behind]]], matches.identity, cluster)
     tree = forest.result()
     own = np.flatnonzero(matches.a >= behind)
-    held = own[tree[own]] if len(own) > settings.most_held(collection.count) else own
+    too_many = len(own) > settings.most_held(collection.count)
+    held = own[tree[own]] if too_many else own
+    accepted = AcceptedPairs.of(len(own), matches.rules, too_many, earlier is not None)
 
     def pair_groups() -> Iterator[pa.Table]:
         for start in range(0, len(held), ROW_GROUP_ROWS):
@@ -284,7 +286,7 @@ def _assembled(
         "short": int(((tokens[mine] > 0) & (tokens[mine] < settings.reading.min_tokens)).sum()),
         "identity_sets": int((matches.identity == rows)[mine].sum()),
         "identical": int((matches.identity != rows)[mine].sum()),
-        "pairs": len(own),
+        "pairs": accepted.in_all,
         "clusters": clusters.num_rows,
         "clustered": int(pc.sum(clusters.column("size")).as_py() or 0),
         "kept": int(kept[mine].sum()),
@@ -300,9 +302,7 @@ def _assembled(
         Groups(PAIRS_OUT, pair_groups),
         clusters,
         counts,
-        len(own),
-        len(held),
-        _held(matches, len(own), len(held)),
+        accepted,
         ids[behind:],
         kept[mine],
         cluster if earlier is None else None,
@@ -340,13 +340,6 @@ def _against(earlier: WithEarlier, ids: pa.Array, matches: Matches, behind: int)
     runs = earlier.earlier.column("run").take(pa.array(matches.a[found]))
     columns = {name: pairs.column(name) for name in AGAINST_OUT.names if name != "run"} | {"run": runs}
     return _group(AGAINST_OUT, columns).cast(AGAINST_OUT)
-
-
-def _held(matches: Matches, pairs: int, held: int) -> str:
-    unscored = sum(rule.unscored for rule in matches.rules)
-    if held < pairs:
-        return "spanning forest"
-    return f"all scored; at most {unscored:,} pairs in hot keys were not scored" if unscored else "all"
 
 
 def _pairs_table(

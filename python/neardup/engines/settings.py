@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import field
+from dataclasses import field, replace
 from math import isqrt
 from typing import Final
 
@@ -16,7 +16,7 @@ from neardup.text import Reading
 
 #: Accepted pairs that are held whatever the pages, and beyond that for each page, unless a run is told otherwise.
 ALWAYS_HELD: Final = 1 << 20
-_HELD_A_PAGE: Final = 10
+HELD_A_PAGE: Final = 10
 #: Pairs that share a key and may be looked at, for each page.
 POSSIBLE_A_PAGE: Final = 4096
 #: Of a budget, what a thread may take that compares pages, and one that works on a batch of pages: about twice of what
@@ -46,7 +46,7 @@ class Settings:
     #: Worker threads; 0 means one a core.
     threads: int = 0
     #: All accepted pairs are held while they are at most this many times the pages (0: 10 times, and a million however
-    #: few the pages); beyond, the spanning forest.
+    #: few the pages); beyond, the spanning forest. With more than 10 times, more pairs are looked for as well.
     max_pairs: int = 0
     #: A key that more pages share than this is hot: its pages are compared with those that stay, not all with all. What
     #: stays and the clusters are the same; pairs between pages that go may be left out, as ``run.json`` tells. 0 means
@@ -72,6 +72,10 @@ class Settings:
         if self.threads < 0 or self.max_pairs < 0 or self.hot < 0:
             raise UsageError("threads, max_pairs and hot must not be negative")
 
+    def every_pair(self) -> Settings:
+        """The same, but all accepted pairs are looked for and held: for what asks about single pairs."""
+        return replace(self, hot=1 << 40, max_pairs=1 << 20)
+
     @property
     def memory_budget(self) -> int:
         """Bytes of memory the run may take."""
@@ -93,16 +97,18 @@ class Settings:
         >>> Settings().most_held(1_000), Settings().most_held(1_000_000), Settings(max_pairs=3).most_held(1_000)
         (1048576, 10000000, 3000)
         """
-        return self.max_pairs * pages if self.max_pairs else max(ALWAYS_HELD, _HELD_A_PAGE * pages)
+        return self.max_pairs * pages if self.max_pairs else max(ALWAYS_HELD, HELD_A_PAGE * pages)
 
     def hot_beyond(self, pages: int) -> int:
-        """Keys that more of so many pages share than this are hot.
+        """Keys that more of so many pages share than this are hot; no key whose pairs are to be held is.
 
         >>> Settings().hot_beyond(1_000), Settings().hot_beyond(1_000_000), Settings(hot=7).hot_beyond(1_000_000)
         (20000, 64000, 7)
+        >>> Settings(max_pairs=50_000).hot_beyond(100_000)
+        100000
         """
         least, most = _HOT
-        return self.hot or min(max(least, isqrt(POSSIBLE_A_PAGE * pages)), most)
+        return self.hot or max(min(max(least, isqrt(POSSIBLE_A_PAGE * pages)), most), isqrt(2 * self.max_pairs * pages))
 
     @property
     def workers(self) -> int:

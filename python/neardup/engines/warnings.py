@@ -7,6 +7,7 @@ from typing import Final
 
 from neardup.detectors import Detector
 from neardup.detectors.rules import ExactJaccard
+from neardup.engines.accepted import FOREST, AcceptedPairs
 from neardup.engines.matches import RuleCounts
 
 #: Of so many different pages or more, at least this share should stay: a crawl that repeats itself more than this is
@@ -17,8 +18,7 @@ _FEW_STAY: Final = 0.1
 
 def collection_warnings(
     counts: dict[str, int],
-    all_pairs: int,
-    forest: bool,
+    accepted: AcceptedPairs,
     rules: Sequence[RuleCounts],
     detector: Detector,
     no_sites: bool,
@@ -27,7 +27,7 @@ def collection_warnings(
 
     >>> from neardup.detectors import parse
     >>> counts = {"skipped": 2, "repeated_ids": 0, "identity_sets": 9, "kept": 9}
-    >>> collection_warnings(counts, 5, False, [], parse("minhash"), True)
+    >>> collection_warnings(counts, AcceptedPairs(5, True, "all", 0), [], parse("minhash"), True)
     ["records that could not be read: 2; 'skipped' names them"]
     """
     said = []
@@ -35,13 +35,14 @@ def collection_warnings(
         said.append(f"records that could not be read: {counts['skipped']:,}; 'skipped' names them")
     if counts["repeated_ids"]:
         said.append(f"ids that occurred before and became id#row: {counts['repeated_ids']:,}")
-    if forest:
-        said.append(f"of {all_pairs:,} accepted pairs only the spanning forest is held; see --max-pairs")
+    if accepted.held == FOREST:
+        said.append(f"of {accepted.in_words()} accepted pairs only the spanning forest is held; see --max-pairs")
     hot = [rule for rule in rules if rule.unscored]
     if hot:
         said.append(
             f"{sum(rule.hot_buckets for rule in hot):,} keys are shared by so many pages that not all their pairs "
-            "were scored; the pages that stay and the clusters are exact, cohesion and diameter are of scored pairs"
+            "were scored; the pages that stay and the clusters are exact, and cohesion and diameter are told only of "
+            "clusters whose pairs were"
         )
     if counts["identity_sets"] >= _MANY and counts["kept"] < _FEW_STAY * counts["identity_sets"]:
         exact = any(isinstance(rule.verify, ExactJaccard) for rule in detector.rules())

@@ -29,6 +29,7 @@ import pyarrow.compute as pc
 from neardup.detectors import Detector
 from neardup.detectors.rules import ExactJaccard
 from neardup.earlier_pages import EarlierPages
+from neardup.engines.accepted import AcceptedPairs
 from neardup.evaluation.intervals import NOTHING, Share, Stratum, ratio_share, weighted_mean
 from neardup.evaluation.sampling import Drawn, draw_sample
 from neardup.evaluation.theory import Alike, predicted
@@ -123,7 +124,7 @@ class RunGraph:
         removed = np.flatnonzero(near)
         stays = np.flatnonzero(kept & long_enough)
         copies = np.bincount(identity[np.concatenate([removed, stays])], minlength=count)
-        all_known = report["pairs"]["held"] == "all"
+        all_known = AcceptedPairs.of_report(report).complete
         accepted = None
         if all_known:
             a, b = (pairs.column(name).to_numpy().astype(np.int64) for name in ("row_a", "row_b"))

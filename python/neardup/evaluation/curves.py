@@ -27,6 +27,7 @@ from neardup import _native
 from neardup.detectors import Detector, detectors, parse
 from neardup.detectors.rules import ColumnGroups, Keys, Pieces, SupershinglePairs
 from neardup.engines import Progress, Settings, Silent, run
+from neardup.engines.accepted import AcceptedPairs
 from neardup.engines.collect import Collection
 from neardup.engines.fingerprinting import Given, at_once, beyond_tokens, fingerprint_columns
 from neardup.engines.first_pass import prepare
@@ -39,6 +40,7 @@ from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.evaluation.pages import curves_page, write_figures
 from neardup.evaluation.plots import Line, Plot, require_plots
 from neardup.evaluation.revisions import RevisionPairs, revision_pairs
+from neardup.evaluation.scoring import check_all_pairs
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Source
@@ -218,7 +220,8 @@ class _Corpus:
         prepare(collection, detector, self.settings)
         construction = time.process_time() - start
         start = time.process_time()
-        matches = match(collection, detector, self.settings)
+        matches = match(collection, detector, self.settings.every_pair())
+        check_all_pairs({"pairs": AcceptedPairs.of(len(matches.a), matches.rules, False, False).to_json()}, detector)
         retrieval = time.process_time() - start
         accepted = self._accepted(matches.a.astype(np.int64), matches.b.astype(np.int64), detector)
         size = sum(collection.fingerprint_bytes(kind) for kind in detector.fingerprints()) / self.collection.count
@@ -238,7 +241,8 @@ class _Corpus:
     def _by_a_run(self, detector: Detector) -> Method:
         clock = _Clock(Silent())
         with self.source() as source:
-            outcome = run(source, detector, self.settings, clock)
+            outcome = run(source, detector, self.settings.every_pair(), clock)
+        check_all_pairs(outcome.report, detector)
         a, b = (outcome.pairs.column(name).to_numpy().astype(np.int64) for name in ("row_a", "row_b"))
         construction = max(0.0, clock.seconds["reading"] - self.reading.seconds["reading"])
         return Method(

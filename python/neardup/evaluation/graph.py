@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup import _native
+from neardup.engines.accepted import require_all_pairs
 from neardup.engines.local import stages
 from neardup.engines.progress import Silent
 from neardup.engines.stopwatch import Stopwatch
@@ -36,6 +37,7 @@ def evaluate_graph(
     watch = Stopwatch(Silent())
     with watch.stage("reading"):
         result = open_result(run)
+        require_all_pairs(result.report, os.fspath(run), "The graph")
         pairs, sizes = result.pairs, result.clusters.column("size").to_numpy()
     with watch.stage("laws"):
         told = graph_statistics(pairs, sizes, resamples=resamples, xmin=xmin)
@@ -46,7 +48,6 @@ def evaluate_graph(
         "detector": result.report["detector"],
     }
     made = {
-        "all_pairs_held": result.report["pairs"]["held"] == "all",
         "settings": {"detector": result.report["detector"], "resamples": resamples, "xmin": xmin},
         "command": command,
         "stages": stages(watch.stages),

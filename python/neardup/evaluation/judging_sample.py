@@ -1,10 +1,11 @@
 """Which pairs people look at: a stratified sample of the pairs that one or more runs accepted.
 
-The population is every pair in the runs' ``pairs.parquet``. Strata cross what was asked for: *detector* (which of the
-runs, and which of their rules, accepted the pair), *similarity* (a quarter of the scores of the run that accepted it
-first), *site* (same or different). Every stratum gets its share of the sample, but at least a few pairs; within a
-stratum pairs are drawn at random without replacement, so that each has the known probability n/N of being looked at,
-and shares of the sample can be carried back to the population (Horvitz and Thompson 1952). Cost: O(pairs).
+The population is every pair that the runs accepted; a run that does not hold all of them is refused. Strata cross what
+was asked for: *detector* (which of the runs, and which of their rules, accepted the pair), *similarity* (a quarter of
+the scores of the run that accepted it first), *site* (same or different). Every stratum gets its share of the sample,
+but at least a few pairs; within a stratum pairs are drawn at random without replacement, so that each has the known
+probability n/N of being looked at, and shares of the sample can be carried back to the population (Horvitz and Thompson
+1952). Cost: O(pairs).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.engines.accepted import require_all_pairs
 from neardup.errors import InputError, UsageError
 from neardup.results import Result, open_result
 
@@ -101,6 +103,8 @@ def draw_pairs(
     runs = [open_result(folder) for folder in folders]
     if not runs:
         raise UsageError("no run was named", hint="give the --out of a dedup run with --from")
+    for run in runs:
+        require_all_pairs(run.report, str(run.folder), "A sample of pairs")
     _check_same_pages(runs)
     names = _names(runs)
     tables = [run.pairs.select(list(_COLUMNS)) for run in runs]
@@ -130,11 +134,6 @@ def draw_pairs(
     ]
     pairs = _pairs(chosen, population, pages, stratum, (tables, names, places), runs[0])
     notes = [
-        f"{name}: pairs.parquet holds {run.report['pairs']['held']}; other pairs are not spoken of"
-        for name, run in zip(names, runs, strict=True)
-        if run.report["pairs"]["held"] != "all"
-    ]
-    notes += [
         f"{name}: {run.against.num_rows:,} pairs with pages of earlier runs are not among them"
         for name, run in zip(names, runs, strict=True)
         if run.against.num_rows

@@ -25,7 +25,6 @@ from neardup.report.frame import (
     plot,
     plots,
     table,
-    warning,
 )
 from neardup.report.frame import records as rows_of
 from neardup.report.made import add_how_it_was_made
@@ -219,8 +218,7 @@ def graph_page(report: dict[str, Any]) -> HtmlPage:
         f"of degree {HIGH_DEGREE} or more": f"{report['high_degree_share']:.1%}",
         "pairs on one site": f"{report['same_site_share']:.1%}",
     }
-    missing = "Not all accepted pairs were held by the run: these are the numbers of those that were."
-    page.add("graph", "The graph", figures(shown), None if report["all_pairs_held"] else warning(missing))
+    page.add("graph", "The graph", figures(shown))
     labels = report["labels"]
     rows = [(label, f"{count:,}", f"{count / report['edges']:.1%}") for label, count in labels["values"].items()]
     spec = {"kind": "bars", "x": labels["label"], "y": "pairs", "data": [list(one) for one in labels["values"].items()]}

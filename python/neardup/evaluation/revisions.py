@@ -14,7 +14,7 @@ import gzip
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +23,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from neardup.engines.collect import Collection
 from neardup.errors import InputError
@@ -34,7 +35,7 @@ _ENDINGS: Final = (".xml", ".xml.bz2", ".xml.gz")
 
 
 def open_revisions(paths: Sequence[str], *, articles: int | None = None, revisions: int | None = None) -> Source:
-    """A revision corpus as a source of pages; of a dump at most so many articles and revisions each."""
+    """A revision corpus as a source of pages; the first so many articles, and of each the first so many revisions."""
     dumps = [_ending(path) is not None for path in paths]
     if any(dumps) and not all(dumps):
         raise InputError("MediaWiki dumps and JSON lines cannot be mixed", where=", ".join(paths))
@@ -44,7 +45,8 @@ def open_revisions(paths: Sequence[str], *, articles: int | None = None, revisio
                 raise InputError("no such file", where=path)
         return MediaWiki([Path(path) for path in paths], articles, revisions)
     try:
-        return open_inputs(paths, Fields(url="doc"))
+        lines = open_inputs(paths, Fields(url="doc"))
+        return lines if articles is None and revisions is None else FirstRevisions(lines, articles, revisions)
     except InputError as error:
         if "'doc'" not in str(error):
             raise
@@ -163,6 +165,61 @@ class MediaWiki:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         pass
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRevisions:
+    """Of a source whose pages' URLs name articles, the first articles and of each the first revisions, read in order.
+
+    >>> from neardup.sources.memory import texts
+    >>> pages = texts([{"id": f"{name}{at}", "url": name, "text": "x"} for name in "ABC" for at in range(3)])
+    >>> [id for chunk in FirstRevisions(pages, 2, 1).chunks() for id in chunk.load().pages.column("id").to_pylist()]
+    ['A0', 'B0']
+    """
+
+    source: Source
+    articles: int | None
+    revisions: int | None
+
+    def chunks(self) -> Iterator[Chunk]:
+        taken: dict[str, int] = {}
+        for chunk in self.source.chunks():
+            loaded = chunk.load()
+            flags = [self._is_wanted(name, taken) for name in loaded.pages.column("url").to_pylist()]
+            few = replace(loaded, pages=loaded.pages.filter(pa.array(flags, pa.bool_())))
+            yield Chunk(chunk.nbytes, partial(_as_loaded, few), chunk.plain)
+
+    def _is_wanted(self, name: str | None, taken: dict[str, int]) -> bool:
+        """Whether a revision is among the first ones; a page without article is, and makes the corpus none."""
+        if name is None:
+            return True
+        if name not in taken and self.articles is not None and len(taken) >= self.articles:
+            return False
+        taken[name] = taken.get(name, 0) + 1
+        return self.revisions is None or taken[name] <= self.revisions
+
+    def lanes(self) -> list[Callable[[], Iterator[Chunk]]]:
+        """One: which revisions are the first ones is known from those before them."""
+        return [self.chunks]
+
+    def nbytes(self) -> int | None:
+        return self.source.nbytes()
+
+    def close(self) -> None:
+        self.source.close()
+
+    def __enter__(self) -> Self:
+        self.source.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.source.__exit__(kind, error, trace)
+
+
+def _as_loaded(loaded: Loaded) -> Loaded:
+    return loaded
 
 
 def _child(element: ElementTree.Element, name: str) -> str:

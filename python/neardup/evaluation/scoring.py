@@ -12,7 +12,7 @@ fingerprints of the pages that are in pairs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -32,10 +32,11 @@ from neardup.detectors.rules import (
     SupershinglePairs,
 )
 from neardup.engines import Settings, run
+from neardup.engines.accepted import AcceptedPairs
 from neardup.engines.collect import Collection
 from neardup.engines.matching import units_of
 from neardup.engines.outcome import unique_ids
-from neardup.errors import InputError
+from neardup.errors import InputError, NeardupError
 from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.fingerprints import Bands, Projection, ShingleSet, Supershingles
 from neardup.sources import Source
@@ -187,7 +188,8 @@ class PagePairs:
 
     def _by_a_run(self, detector: Detector) -> Scores:
         with self.source() as source:
-            outcome = run(source, detector, replace(self.settings, max_pairs=1 << 40))
+            outcome = run(source, detector, self.settings.every_pair())
+        check_all_pairs(outcome.report, detector)
         count = self.collection.count
         first = units_of(self.collection, first_members(self.collection), detector).astype(np.int64)[self.rows]
         low, high = np.minimum(first[self.a], first[self.b]), np.maximum(first[self.a], first[self.b])
@@ -199,6 +201,14 @@ class PagePairs:
         score = np.where(accepted, scores[place], 0.0) if len(found) else np.zeros(len(low))
         identical = self.identical()
         return Scores(np.where(identical, 1.0, score), accepted | identical)
+
+
+def check_all_pairs(report: dict[str, Any], detector: Detector) -> None:
+    """Whether a run that was to hold every pair does; of single pairs it could not tell otherwise."""
+    if not AcceptedPairs.of_report(report).complete:
+        raise NeardupError(
+            f"{detector} accepts more pairs than can be held", hint="use fewer pages, or a machine with more memory"
+        )
 
 
 def _key_is_evidence(rule: Rule) -> bool:

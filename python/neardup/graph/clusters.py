@@ -2,8 +2,8 @@
 
 ``diameter`` is the longest shortest path, in pairs, between two identity sets of the cluster; ``cohesion`` is the share
 of all pairs of its identity sets that were accepted (1 for a cluster of identical pages). Where a cluster has more
-than ``EXACT_DIAMETER`` identity sets its diameter is a lower bound, found by two sweeps. Both speak of the pairs that
-were scored: in a cluster with hot keys, where not all were, the true cohesion may be higher and paths be shorter.
+than ``EXACT_DIAMETER`` identity sets its diameter is a lower bound, found by two sweeps. Both are null where not all
+accepted pairs of a cluster are known, for some of its pages share hot keys.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ CLUSTERS: Final = pa.schema(
         pa.field("size", pa.int64(), nullable=False),
         pa.field("sites", pa.int64(), nullable=False),
         pa.field("kept", pa.int64(), nullable=False),
-        pa.field("diameter", pa.int64(), nullable=False),
-        pa.field("cohesion", pa.float64(), nullable=False),
+        pa.field("diameter", pa.int64()),
+        pa.field("cohesion", pa.float64()),
     ]
 )
 
@@ -39,11 +39,12 @@ def clusters_table(
     kept: npt.NDArray[np.bool_],
     pairs: tuple[Rows, Rows],
     diameter: npt.NDArray[np.uint32] | None = None,
+    crowded: npt.NDArray[np.bool_] | None = None,
 ) -> pa.Table:
     """One row a cluster of two pages or more, in the order of their first pages.
 
     ``sites`` numbers each page's site, a negative number standing for none; ``diameter`` is what
-    ``cluster_diameters`` gives, if it is at hand.
+    ``cluster_diameters`` gives, if it is at hand; of pairs of two ``crowded`` pages not all are known.
 
     >>> import numpy as np, pyarrow as pa
     >>> rows = lambda *values: np.array(values, np.uint32)
@@ -61,14 +62,19 @@ def clusters_table(
     edges = np.bincount(place[cluster[pairs[0]]], minlength=len(first))
     possible = sets * (sets - 1) / 2
     cohesion = np.where(possible > 0, edges / np.maximum(possible, 1), 1.0)
+    diameters = cluster_diameters(cluster, pairs) if diameter is None else diameter
+    unknown = np.zeros(len(first), bool)
+    if crowded is not None:
+        crowded_sets = np.unique(identity[crowded])
+        unknown = (np.bincount(cluster[crowded_sets], minlength=pages)[first] >= 2) & (edges < possible)
     return pa.Table.from_arrays(
         [
             ids.take(pa.array(first)),
             pa.array(size[first], pa.int64()),
             pa.array(_sites(place[cluster], sites, len(first)), pa.int64()),
             pa.array(kept_count, pa.int64()),
-            pa.array(cluster_diameters(cluster, pairs) if diameter is None else diameter, pa.int64()),
-            pa.array(cohesion, pa.float64()),
+            pa.array(diameters, pa.int64(), mask=unknown),
+            pa.array(cohesion, pa.float64(), mask=unknown),
         ],
         schema=CLUSTERS,
     )

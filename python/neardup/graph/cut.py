@@ -46,6 +46,8 @@ class Shape:
     removal: Removal = "direct"
     #: For each page the page kept in its place, as the run decided, where the pairs here do not tell.
     instead: Rows | None = None
+    #: The cohesion of the run's clusters, where the pairs here do not tell; not a number where the run does not know.
+    cohesion: Numbers | None = None
     #: Whether pairs were taken out of it.
     lessened: bool = False
     #: Whether pages with the same tokens are one page only on one site; see ``neardup.graph.units``.
@@ -111,8 +113,11 @@ class Cut:
 
     @cached_property
     def cohesion(self) -> Numbers:
-        """The share of all pairs of identity sets that are held."""
+        """The share of all pairs of identity sets that were accepted; not a number where that is not known."""
         shape = self.shape
+        if not shape.complete:
+            as_run = self.is_the_run and shape.cohesion is not None and len(shape.cohesion) == len(self.first)
+            return shape.cohesion if as_run and shape.cohesion is not None else np.full(len(self.first), np.nan)
         is_first = shape.identity == np.arange(shape.pages)
         sets = np.bincount(self.cluster[is_first], minlength=shape.pages)[self.first]
         a, _ = between_sets(shape.identity, shape.a[self._held], shape.b[self._held])

@@ -134,7 +134,7 @@ class RunReport:
             self._largest = [_without_texts(shown, texts), _clusters(findings.largest, records, texts)]
             self._doubtful = _doubtful(findings, records, texts)
         self._similarity = sections.similarity(findings, report, differences.result())
-        self._graph = sections.graph(findings)
+        self._graph = sections.graph(findings, report)
         self._sites = sections.by_site(findings)
 
     def page(self, report: dict[str, Any]) -> HtmlPage:
@@ -171,11 +171,13 @@ def _without_texts(shown: Sequence[int], texts: Texts) -> Content:
 
 def _doubtful(findings: Findings, records: dict[int, dict[str, Any]], texts: Texts) -> Content:
     if not findings.doubtful:
+        if findings.clusters.column("cohesion").null_count:
+            return paragraph("Of some clusters it is not known, for not all pairs of their pages were scored.")
         return paragraph("In every cluster every page was accepted against every other.") if findings.largest else None
     return [
         paragraph(
             "Clusters in which few of the possible pairs were accepted (cohesion): pages may be tied together only "
-            "by others between them. Shown is the accepted pair that is least alike.",
+            "by others between them. Shown is the accepted pair that is least alike, of those that are held.",
             note=True,
         ),
         _clusters(findings.doubtful, records, texts),
@@ -191,9 +193,12 @@ def _card(one: ShownCluster, records: dict[int, dict[str, Any]], texts: Texts) -
     first = one.members[0] if one.members else {"title": None, "url": None, "id": cluster["cluster"]}
     facts = (
         f"{cluster['size']:,} pages on {cluster['sites']:,} {'site' if cluster['sites'] == 1 else 'sites'}, "
-        f"{cluster['kept']:,} {'stays' if cluster['kept'] == 1 else 'stay'}; cohesion {cluster['cohesion']:.2f}, "
-        f"diameter {cluster['diameter']}"
+        f"{cluster['kept']:,} {'stays' if cluster['kept'] == 1 else 'stay'}; "
     )
+    if cluster["cohesion"] is None:
+        facts += "cohesion not known, for not all pairs of its pages were scored"
+    else:
+        facts += f"cohesion {cluster['cohesion']:.2f}, diameter {cluster['diameter']}"
     parts: list[Content] = [element("h3", first["title"] or first["url"] or first["id"]), paragraph(facts, note=True)]
     parts.append(sections.members(one))
     rows = example_rows(one)

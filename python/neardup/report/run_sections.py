@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.earlier_pages import REASON as EARLIER
+from neardup.engines.accepted import AcceptedPairs
 from neardup.engines.default import described
 from neardup.engines.outcome import REASONS
 from neardup.graph.power_law import PowerLaw
@@ -47,7 +48,7 @@ def found(report: dict[str, Any], findings: Findings) -> Html:
             "stay": f"{counts['kept']:,}",
             "can go": f"{counts['removed']:,}",
             "clusters": (f"{counts['clusters']:,}", f"{counts['clustered']:,} pages in them"),
-            "pairs accepted": (f"{counts['pairs']:,}", f"held: {report['pairs']['held']}"),
+            "pairs accepted": (AcceptedPairs.of_report(report).in_words(), f"held: {report['pairs']['held']}"),
             "identical pages": (f"{counts['identical']:,}", f"{counts['identity_sets']:,} identity sets"),
         }
     )
@@ -89,6 +90,8 @@ def similarity(findings: Findings, report: dict[str, Any], differences: list[int
     """Histograms of every similarity of accepted pairs, and of term differences in a sample of them."""
     if not findings.pairs:
         return None
+    accepted = AcceptedPairs.of_report(report)
+    of_held = "" if accepted.complete else ", of the pairs that are held"
     drawn: list[Content] = []
     widths = {"b_similarity": 1.0, "c_similarity": 1.0, "score": 1 / BINS}
     names = {
@@ -97,15 +100,16 @@ def similarity(findings: Findings, report: dict[str, Any], differences: list[int
         "score": "Score of the accepting rule",
     }
     for label, counted in findings.labels.items():
-        drawn.append(_histogram(names[label], names[label].split(" (")[0], counted, widths[label]))
+        drawn.append(_histogram(names[label] + of_held, names[label].split(" (")[0], counted, widths[label]))
     if differences:
-        drawn.append(_differences(differences, findings))
+        drawn.append(_differences(differences, findings, of_held))
     share = findings.same_site / findings.pairs
     rules = ", ".join(f"{name}: {count:,}" for name, count in sorted(findings.rules.items()))
     text = f"{findings.pairs:,} pairs, {share:.1%} of them on one site. By rule: {rules}."
-    if findings.pairs < report["counts"]["pairs"]:
-        text += f" Of {report['counts']['pairs']:,} accepted pairs these are the ones the run holds: a spanning forest."
-    return [paragraph(text), plots(*drawn)]
+    if accepted.complete:
+        return [paragraph(text), plots(*drawn)]
+    missing = f"Of {accepted.in_words()} accepted pairs the run holds only some ({accepted.held}), and all of this is "
+    return [warning(f"{missing}of those alone; --max-pairs has more held."), paragraph(text), plots(*drawn)]
 
 
 def _histogram(title: str, name: str, counted: Counter[float], width: float) -> Html:
@@ -121,7 +125,7 @@ def _histogram(title: str, name: str, counted: Counter[float], width: float) -> 
     return plot(title, spec, [name if width >= 1 else f"{name}, from", "pairs"], rows)
 
 
-def _differences(differences: list[int], findings: Findings) -> Html:
+def _differences(differences: list[int], findings: Findings, of_held: str) -> Html:
     values = np.asarray(differences)
     width = max(1, int(np.ceil((values.max() + 1) / 25)))
     counted: Counter[float] = Counter((values // width * width).tolist())
@@ -130,20 +134,22 @@ def _differences(differences: list[int], findings: Findings) -> Html:
         (f"{low:.0f}" if width == 1 else f"{low:.0f}–{low + width - 1:.0f}", counted[low]) for low in sorted(counted)
     ]
     drawn = "all" if len(differences) == findings.pairs else f"{len(differences):,} of {findings.pairs:,}"
-    of = f"{drawn} pairs{'' if drawn == 'all' else ', drawn at random'}; median {np.median(values):g}"
+    of = f"{drawn} pairs{of_held}{'' if drawn == 'all' else ', drawn at random'}; median {np.median(values):g}"
     spec = {"kind": "histogram", "x": "term difference", "y": "pairs", "data": data}
     return plot(f"Term differences ({of})", spec, ["term difference", "pairs"], rows)
 
 
-def graph(findings: Findings) -> Content:
-    """Degrees and cluster sizes, log–log, with fitted power laws."""
+def graph(findings: Findings, report: dict[str, Any]) -> Content:
+    """Degrees and cluster sizes, log–log, with fitted power laws; no degrees where not all pairs are held."""
     sizes = findings.clusters.column("size").to_numpy()
     if not len(sizes):
         return None
     degrees = findings.degrees
     drawn: list[Content] = []
     said: list[str] = []
-    if len(degrees):
+    if not AcceptedPairs.of_report(report).complete:
+        said.append("Degrees are not told, for the run does not hold all accepted pairs; --max-pairs has more held.")
+    elif len(degrees):
         high = float((degrees >= HIGH_DEGREE).mean())
         said.append(
             f"{len(degrees):,} different pages have a near-duplicate, {degrees.mean():.1f} on average; "

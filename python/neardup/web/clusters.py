@@ -13,7 +13,7 @@ from neardup.fingerprints import ShingleSet
 from neardup.graph import best_between_sets
 from neardup.graph.cut import Cut
 from neardup.text import Reading, read
-from neardup.web.listing import SORTS, STATES, Query
+from neardup.web.listing import SORTS, STATES, Query, cohesion_of
 from neardup.web.run import OpenRun
 from neardup.web.workspace import Workspace
 
@@ -180,7 +180,7 @@ def cluster(request: Request) -> Response:
         sets=len(sets),
         sites=int(cut.sites[at]),
         kept=len(kept),
-        cohesion=float(cut.cohesion[at]),
+        cohesion=cohesion_of(cut, at),
         lowest=float(scores.min()) if len(scores) else None,
         highest=float(scores.max()) if len(scores) else None,
         threshold=cut.threshold,
@@ -261,14 +261,15 @@ def _matrix(run: OpenRun, sets: Any, values: Any) -> list[dict[str, Any]]:
     names = run.rows(shown, ["url", "title", "id"])
     rows = []
     for at, page in enumerate(names):
-        cells = [_cell(int(row), float(values[at, to]), floor) for to, row in enumerate(shown)]
+        complete = run.shape.complete
+        cells = [_cell(int(row), float(values[at, to]), floor, complete) for to, row in enumerate(shown)]
         rows.append({"row": page["row"], "name": page["title"] or page["url"] or page["id"], "cells": cells})
     return rows
 
 
-def _cell(row: int, score: float, floor: float) -> dict[str, Any]:
+def _cell(row: int, score: float, floor: float, complete: bool) -> dict[str, Any]:
     if np.isnan(score):
-        return {"row": row, "shade": "none", "short": "·", "words": "not accepted"}
+        return {"row": row, "shade": "none", "short": "·", "words": "not accepted" if complete else "not held"}
     shade = 0 if floor >= 1 else int((_SHADES - 1) * (score - floor) / (1 - floor) + 0.5)
     return {
         "row": row,

@@ -197,11 +197,17 @@ class Lists:
                 "size": int(cut.size[place]),
                 "sites": int(cut.sites[place]),
                 "kept": int(cut.kept_count[place]),
-                "cohesion": float(cut.cohesion[place]),
+                "cohesion": cohesion_of(cut, place),
                 "verdict": self._run.verdict(cut, int(cut.first[place]), decided),
             }
             for at, (place, page) in enumerate(zip(places.tolist(), pages, strict=True))
         ]
+
+
+def cohesion_of(cut: Cut, place: int) -> float | None:
+    """The cohesion of a cluster, None where it is not known."""
+    value = float(cut.cohesion[place])
+    return None if np.isnan(value) else value
 
 
 def _has(cut: Cut, rows: Whole) -> npt.NDArray[np.bool_]:

@@ -43,11 +43,11 @@ _SCHEMA = pa.schema(
 )  # fmt: skip
 
 
-def decided(members: DataFrame, pairs: DataFrame, settings: Settings) -> DataFrame:
+def decided(members: DataFrame, pairs: DataFrame, settings: Settings, crowded: bool) -> DataFrame:
     """Decisions for the pages of clusters of two and more.
 
     ``members`` has ``row``, ``first`` (of its identity set), ``unit``, ``cluster``, ``preference`` and ``site``;
-    ``pairs`` has ``a``, ``b``, ``score`` and ``cluster``.
+    ``pairs`` has ``a``, ``b``, ``score`` and ``cluster``; they may lack accepted pairs where it is ``crowded``.
     """
     from pyspark.sql import functions as F
 
@@ -65,12 +65,12 @@ def decided(members: DataFrame, pairs: DataFrame, settings: Settings) -> DataFra
 
     def decide(batches: Batches) -> Batches:
         for batch in whole_groups(batches, ["cluster"]):
-            yield from _decide(batch, settings)
+            yield from _decide(batch, settings, crowded)
 
     return both.mapInArrow(decide, DECIDED)
 
 
-def _decide(batch: pa.RecordBatch, settings: Settings) -> Batches:
+def _decide(batch: pa.RecordBatch, settings: Settings, crowded: bool) -> Batches:
     is_pair = batch.column("kind").to_numpy() == 1
     of_pages, of_pairs = batch.filter(pa.array(~is_pair)), batch.filter(pa.array(is_pair))
     # Sorted by cluster, then row: numbered by row, as the local engine has them.
@@ -101,13 +101,14 @@ def _decide(batch: pa.RecordBatch, settings: Settings) -> Batches:
     sites = of_pages.column("site").take(pa.array(order)).dictionary_encode()
     site = np.asarray(sites.indices.fill_null(-1), dtype=np.int64)
     names = pa.array(rows).cast(pa.string())
-    told = clusters_table(names, cluster, identity, site, kept, between_sets(identity, a, b))
+    every = np.ones(len(rows), bool) if crowded else None
+    told = clusters_table(names, cluster, identity, site, kept, between_sets(identity, a, b), crowded=every)
     columns = {name: told.column(name).combine_chunks() for name in ("sites", "kept", "diameter")}
     yield _rows(
         "cluster",
         told.column("cluster").cast(pa.int64()).to_numpy(),
         told.column("size").to_numpy(),
-        value=told.column("cohesion").to_numpy(),
+        value=told.column("cohesion").combine_chunks(),
         **columns,
     )
 

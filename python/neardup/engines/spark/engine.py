@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import first_pass
+from neardup.engines.accepted import AcceptedPairs
 from neardup.engines.default import by_kind, note_default
 from neardup.engines.earlier import FILE, told_of_runs
 from neardup.engines.layout import Layout
 from neardup.engines.local import stages
 from neardup.engines.matches import RuleCounts
-from neardup.engines.matching import most_accepted
+from neardup.engines.matching import most_accepted, most_possible
 from neardup.engines.outcome import AGAINST_OUT
 from neardup.engines.parts import Tally
 from neardup.engines.progress import Progress, Silent
@@ -173,6 +174,8 @@ class _Matched:
     sets: DataFrame
     pairs: DataFrame
     rules: list[RuleCounts]
+    #: Whether two pages may have an accepted pair that is not among the pairs.
+    crowded: bool
 
 
 @dataclass
@@ -223,11 +226,7 @@ class _Run:
             matched = self._match(first, sets, tally.pages)
         with self.watch.stage("clustering"):
             found = self._tables(pages, matched, tally, counted)
-        counts, all_pairs, forest, outcome = found
-        unscored = sum(rule.unscored for rule in matched.rules)
-        held = "spanning forest" if forest else "all"
-        if not forest and unscored:
-            held = f"all scored; at most {unscored:,} pairs in hot keys were not scored"
+        counts, accepted, outcome = found
         outcome.report |= {
             "format": _native.FORMAT_VERSION,
             "engine": "spark",
@@ -241,9 +240,9 @@ class _Run:
             "kinds": asdict(tally.kinds),
             "ignored": tally.ignored,
             "rules": [asdict(rule) for rule in matched.rules],
-            "pairs": {"in_all": all_pairs, "held": held},
+            "pairs": accepted.to_json(),
             "warnings": collection_warnings(
-                counts, all_pairs, forest, matched.rules, layout.detector, self._without_sites(pages)
+                counts, accepted, matched.rules, layout.detector, self._without_sites(pages)
             ),
             "skipped": [asdict(bad) for bad in tally.skipped[:NAMED_SKIPPED]],
             "bytes": tally.nbytes,
@@ -279,7 +278,7 @@ class _Run:
             first = keep(keys.rarest(first, layout, hot, crowded), "first")
         met = keep(keys.shared(first, layout, hot, crowded), "entries")
         sizes = keys.bucket_sizes(met)
-        limit = keys.hot_limit(sizes, hot, pages)
+        limit = keys.hot_limit(sizes, hot, most_possible(pages, layout.settings))
         found = keep(matching.ordinary(met.where(F.col("entries") <= limit), first, layout), "found")
         if layout.sets:
             found = keep(matching.verified(found, first, layout), "verified")
@@ -289,16 +288,21 @@ class _Run:
         united = matching.united(found, layout).where("b >= 0")
         pairs = keep(matching.calibrated(united, layout), "pairs")
         unsure = matching.undecided(pairs, layout)
-        told = found.where("a is null").groupBy("rule").agg(F.sum("counted"), F.sum("accepted"), F.sum("unscored"))
-        counts = {row[0]: [int(row[at] or 0) for at in (1, 2, 3)] for row in told.collect()}
+        # Rows with a pair, and rows that count.
+        told = found.groupBy("rule").agg(F.sum("counted"), F.sum("accepted"), F.sum("unscored"), F.count("a"))
+        counts = {row[0]: [int(row[at] or 0) for at in (1, 2, 3, 4)] for row in told.collect()}
         rules = []
         for at, rule in enumerate(layout.rules):
-            candidates, accepted, unscored = counts.get(at, [0, 0, 0])
+            candidates, accepted, unscored, recorded = counts.get(at, [0, 0, 0, 0])
             mine = [(entries, buckets) for of_rule, entries, buckets in sizes if of_rule == at]
             largest = max((entries for entries, _ in mine), default=0)
             hot = sum(buckets for entries, buckets in mine if entries > limit)
-            rules.append(RuleCounts(rule.name, candidates, accepted, largest, hot, unscored, unsure.get(at)))
-        return _Matched(first, sets, pairs, rules)
+            unrecorded = max(0, accepted - recorded)
+            rules.append(
+                RuleCounts(rule.name, candidates, accepted, largest, hot, unscored, unsure.get(at), unrecorded)
+            )
+        partly = any(rule.unscored or rule.unrecorded for rule in rules)
+        return _Matched(first, sets, pairs, rules, partly)
 
     def _resolved(self, hot: DataFrame, found: DataFrame, first: DataFrame, sets: DataFrame, pages: int) -> DataFrame:
         """What hot buckets add to the pairs found."""
@@ -329,7 +333,7 @@ class _Run:
 
     def _tables(
         self, pages: DataFrame, matched: _Matched, tally: Tally, counted: CollectionStatistics | None
-    ) -> tuple[dict[str, int], int, bool, SparkOutcome]:
+    ) -> tuple[dict[str, int], AcceptedPairs, SparkOutcome]:
         from pyspark.sql import functions as F
 
         layout, keep = self.layout, self.working.keep
@@ -344,12 +348,17 @@ class _Run:
         members = members.join(labels, "unit", "left").withColumn("cluster", F.coalesce(F.col("cluster"), alone))
         located = keep(members.select(*names, "first", "unit", "cluster"), "located")
         pairs = matched.pairs.join(labels.withColumnRenamed("unit", "a"), "a")
-        decisions = keep(clustering.decided(located.where("cluster is not null"), pairs, layout.settings), "decisions")
+        clustered = located.where("cluster is not null")
+        decided = clustering.decided(clustered, pairs, layout.settings, matched.crowded)
+        decisions = keep(decided, "decisions")
         new = located.where("row >= 0")
         ids, repeated = tables.unique_ids(new, self.working)
         own_pairs = matched.pairs.where("a >= 0")
-        all_pairs = own_pairs.count()
-        forest = all_pairs > layout.settings.most_held(tally.pages)
+        recorded = own_pairs.count()
+        forest = recorded > layout.settings.most_held(tally.pages)
+        # What several tasks of a salted group accept, each of them counts.
+        again = bool(self.earlier) or self.salted.groups > 0
+        accepted = AcceptedPairs.of(recorded, matched.rules, forest, again)
         clusters_of = decisions
         if self.earlier:
             before = located.where("row < 0").join(pages.where("row < 0").select("row", "run"), "row")
@@ -395,7 +404,7 @@ class _Run:
             "short": told[1],
             "identity_sets": told[2],
             "identical": tally.pages - told[2],
-            "pairs": all_pairs,
+            "pairs": accepted.in_all,
             "clusters": clusters[0],
             "clustered": int(clusters[1] or 0),
             "kept": kept,
@@ -405,7 +414,7 @@ class _Run:
             "skipped": len(tally.skipped),
             "ignored": sum(tally.ignored.values()),
         }
-        return counts, all_pairs, forest, outcome
+        return counts, accepted, outcome
 
     def _sorted(self, frame: DataFrame, *order: str, name: str) -> DataFrame:
         return self.working.keep(frame.orderBy(*order), name)

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from neardup.detectors.rules import OfSets, RarestChunks, least_jaccard
 from neardup.engines.layout import COLUMNS_A_RULE, Layout
-from neardup.engines.matching import FEW, most_possible
+from neardup.engines.matching import FEW
 from neardup.engines.packed import bytes_to_lists, lists_to_bytes, whole_groups
 from neardup.engines.spark.reading import Batches
 from neardup.engines.spark.skew import with_counts
@@ -163,15 +163,16 @@ def bucket_sizes(met: DataFrame) -> list[tuple[int, int, int]]:
     return sorted((row["rule"], row["entries"], row["buckets"]) for row in counted.collect())
 
 
-def hot_limit(sizes: Iterable[tuple[int, int, int]], hot: int, pages: int) -> int:
-    """Buckets of more entries than this are hot.
+def hot_limit(sizes: Iterable[tuple[int, int, int]], hot: int, most: int) -> int:
+    """Buckets of more entries than this are hot, of which more than ``hot`` always are; ``most`` pairs of a rule are
+    looked at.
 
-    >>> hot_limit([(0, 2, 1000), (0, 30, 1)], 20, 100)
+    >>> hot_limit([(0, 2, 1000), (0, 30, 1)], 20, 1 << 26)
     20
-    >>> hot_limit([(0, 2, 1000), (0, 20_000, 10)], 20_000, 100)
+    >>> hot_limit([(0, 2, 1000), (0, 20_000, 10)], 20_000, 1 << 26)
     19999
     """
-    limit, most = hot, most_possible(pages)
+    limit = hot
     possible: dict[int, int] = {}
     for rule, entries_, buckets in sorted(sizes):
         possible[rule] = possible.get(rule, 0) + buckets * entries_ * (entries_ - 1) // 2
