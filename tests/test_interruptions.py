@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,26 @@ import pytest
 PROGRAM = [sys.executable, "-m", "neardup"]
 
 
-def start(*args: str | Path, **options: Any) -> subprocess.Popen[bytes]:
-    command = [*PROGRAM, *map(str, args)]
-    # Tests that run under nohup would hand on that SIGHUP is ignored.
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+#: What a program is ended by, and what a shell has it ignore in the background, or nohup.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def treating(signals: Iterable[signal.Signals], how: signal.Handlers) -> Iterator[None]:
+    """What is started in the block begins with these signals ignored, or not: a program inherits that."""
+    before = {number: signal.signal(number, how) for number in signals}
     try:
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+        yield
     finally:
-        signal.signal(signal.SIGHUP, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def start(*args: str | Path, ignored: Iterable[signal.Signals] = (), **options: Any) -> subprocess.Popen[bytes]:
+    """A call of the program, as from a terminal wherever these tests were started, but for signals that are ignored."""
+    command = [*PROGRAM, *map(str, args)]
+    with treating(SIGNALS, signal.SIG_DFL), treating(ignored, signal.SIG_IGN):
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
 def run(*args: str | Path) -> tuple[bytes, bytes]:
@@ -123,6 +136,34 @@ def test_ctrl_c_says_what_an_index_keeps(tmp_path: Path, pages: Path) -> None:
     assert started.returncode == 130
     assert b"interrupted; the index is whole, and what was added or removed so far stays" in said
     assert b"sound" in run("index", "verify", tmp_path / "seen")[0]
+
+
+def test_ctrl_c_ends_a_run_wherever_the_tests_were_started(tmp_path: Path) -> None:
+    """Tests in the background of a shell, or under nohup, would hand on that they ignore signals."""
+    with treating(SIGNALS, signal.SIG_IGN):
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+            started = start("dedup", "-", "-o", tmp_path / "out", "--format", "jsonl", stdin=subprocess.PIPE)
+            wait_for(".out.*.partial", tmp_path)
+            time.sleep(0.3)
+            started.send_signal(number)
+            started.communicate(timeout=30)
+            assert started.returncode == code
+            assert left(tmp_path) == []
+
+
+def test_a_run_goes_on_where_signals_are_ignored(tmp_path: Path) -> None:
+    """So a user has it who starts it in the background, or under nohup."""
+    whole = lines(3000)
+    started = start(
+        "dedup", "-", "-o", tmp_path / "out", "--format", "jsonl", "-q", ignored=SIGNALS, stdin=subprocess.PIPE
+    )
+    wait_for(".out.*.partial", tmp_path)
+    time.sleep(0.3)
+    for number in SIGNALS:
+        started.send_signal(number)
+    assert started.communicate(whole, timeout=120) == (b"", b"")
+    assert started.returncode == 0
+    assert (tmp_path / "out" / "run.json").exists()
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])

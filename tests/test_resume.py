@@ -147,6 +147,20 @@ def test_a_kill_while_the_scratch_folder_is_made_or_removed_does_no_harm(
     assert os.listdir(tmp_path) == ["out"]
 
 
+def test_ctrl_c_while_the_scratch_folder_is_made_leaves_nothing(
+    crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its manifest is brought to the disk, which may take a while where others write."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("neardup.engines.scratch.write_json", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dedup(crawl, tmp_path / "out", detector="minhash")
+    assert not list(tmp_path.iterdir())
+
+
 def test_without_resume_a_run_begins_anew(crawl: Path, tmp_path: Path) -> None:
     scratch = stopped(crawl, tmp_path)
     dedup(crawl, tmp_path / "out", detector="exact")

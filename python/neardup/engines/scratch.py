@@ -71,8 +71,13 @@ class Scratch:
             folder.mkdir(parents=True)
         except OSError as error:
             raise OutputError(f"cannot make a scratch folder: {error.strerror}", where=str(folder)) from None
-        write_json(manifest, folder / _MANIFEST, indent=None)
-        return cls(folder, [])
+        try:
+            write_json(manifest, folder / _MANIFEST, indent=None)
+            return cls(folder, [])
+        except BaseException:
+            # Nobody knows of it yet, and the disk may take its time: Ctrl-C leaves nothing here either.
+            discard(folder)
+            raise
 
     @classmethod
     def resume(cls, folder: Path, manifest: dict[str, Any]) -> Scratch:
