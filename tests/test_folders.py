@@ -164,18 +164,8 @@ def test_the_tables_of_a_folder_fit_together(kinds: Kinds, kind: str) -> None:
     assert bool(kinds[kind].tables.earlier) == (kind.startswith(("against", "earlier")) and "nothing" not in kind)
 
 
-#: The numbers are of the spanning forest, under the heading of all pairs.
-WRONG = [("judge new", "pairs not held"), ("evaluate graph", "pairs not held")]
-
-
-@pytest.mark.parametrize(
-    ("verb", "kind"),
-    [
-        pytest.param(verb, kind, marks=[pytest.mark.xfail(reason="known to be wrong")] if (verb, kind) in WRONG else [])
-        for verb in VERBS
-        for kind in KINDS
-    ],
-)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_on_every_kind_of_folder(kinds: Kinds, tmp_path: Path, verb: str, kind: str) -> None:
     folder = kinds[kind]
     if (verb, kind) in REFUSED:

@@ -268,7 +268,7 @@ def _earlier_runs(
     """The names and files of what earlier runs saved, checked."""
     found = []
     # One that is named twice says nothing more.
-    for given in dict.fromkeys(map(os.fspath, against)):
+    for given in dict.fromkeys([os.fspath(one) for one in against]):
         report = open_result(given).report
         if report["detector"] != str(detector):
             raise UsageError(

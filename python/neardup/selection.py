@@ -31,7 +31,8 @@ def rows_where(rows: Rows, wanted: npt.NDArray[np.bool_]) -> Rows:
     library = {kind.__module__.partition(".")[0] for kind in type(rows).__mro__}
     table: Any = rows
     if library & {"duckdb", "_duckdb"}:
-        return _of_relation(table, wanted)
+        relation: Rows = _of_relation(table, wanted)
+        return relation
     if not isinstance(rows, Sized):
         raise UsageError(
             f"rows cannot be chosen from a {type(rows).__name__}",

@@ -178,7 +178,7 @@ def _largest(result: Result, count: int) -> Table:
     chosen = result.clusters.take(order[:count]).to_pylist()
     names = pa.array([row["cluster"] for row in chosen], pa.string())
     columns = ["id", "url", "title", "reason", "source"]
-    told = {}
+    told: dict[str, dict[str, Any]] = {}
     for pages in (result.pages, result.earlier.pages):
         first = pages.select(columns).filter(pc.is_in(pages.column("id"), names))
         told |= {page["id"]: page for page in first.to_pylist()}
