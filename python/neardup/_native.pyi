@@ -12,6 +12,7 @@ __all__ = [
     "FORMAT_VERSION",
     "MIN_TOKENS",
     "UNICODE_VERSION",
+    "DamagedError",
     "IndexStore",
     "NumberTable",
     "PageReader",
@@ -99,6 +100,7 @@ __all__ = [
     "token_identities",
     "united",
     "url_hashes",
+    "verify_index",
     "weighted_samples",
     "winnowed",
 ]
@@ -602,6 +604,18 @@ _IndexAnswers = tuple[
     npt.NDArray[np.uint8],
     npt.NDArray[np.uint32],
 ]
+
+class DamagedError(Exception): ...
+
+def verify_index(
+    path: str | Path,
+    widths: list[int],
+    sets: int,
+    rules: list[tuple[tuple[str, int, int], tuple[str, int, float, int, int], str]],
+    *,
+    most: int,
+    place: str | Path,
+) -> tuple[int, int, int, list[str]]: ...
 
 @final
 class IndexStore:

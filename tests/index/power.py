@@ -9,11 +9,9 @@ allow.
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 CALLS = (
@@ -23,14 +21,6 @@ CALLS = (
 LINE = re.compile(r"^\d+ +(\w+)\((.*)\) += (-?\d+|0x[0-9a-f]+)")
 FILE = re.compile(r"^(?:AT_FDCWD(?:<[^>]*>)?|\d+)<?([^>]*)>?")
 STRING = re.compile(r'"((?:\\x[0-9a-f]{2})*)"(\.\.\.)?')
-
-
-@cache
-def can_trace() -> bool:
-    if shutil.which("strace") is None:
-        return False
-    with tempfile.TemporaryFile() as nothing:
-        return subprocess.run(["strace", "-f", "true"], stdout=nothing, stderr=nothing).returncode == 0
 
 
 def unhex(text: str) -> bytes:

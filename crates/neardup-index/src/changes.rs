@@ -7,12 +7,14 @@ use std::collections::hash_map::Entry;
 use fjall::Readable;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::durable::Reached;
+use crate::error::{Error, Result, damaged};
 use crate::finding::{Map, stored_on_site};
 use crate::index::{Carried, Request};
 use crate::lookup::{OneNumber, Tail, bytes, chunk_key};
 use crate::records::{PageRecord, SetRecord};
 use crate::shape::Shape;
-use crate::store::{Counts, Error, Result, Sync, Tables, View, number, pair_key};
+use crate::store::{Counts, Sync, Tables, View, number, pair_key};
 
 /// Bytes under which an id is looked up: among ten million, one id in 100,000 finds another in its place.
 pub const ID_BYTES: usize = 5;
@@ -257,7 +259,7 @@ impl<'a> Changes<'a> {
         self.counts.pages = self.counts.pages.saturating_sub(1);
         let home = record.set;
         let Some(mut set) = self.set(home, None)? else {
-            return Err(Error::Damaged("a page has no identity set".to_owned()));
+            return Err(damaged("a page has no identity set"));
         };
         let site = if page == home { set.site } else { record.site };
         if set.members <= 1 {
@@ -277,7 +279,7 @@ impl<'a> Changes<'a> {
             set.sites -= 1;
         }
         if set.first == page {
-            set.first = self.first_member(home, |_| Ok(true))?.ok_or_else(lost)?;
+            set.first = self.first_member(home, page.saturating_add(1), |_| Ok(true))?.ok_or_else(lost)?;
         }
         if left == 0 && set.site == site {
             set.site = self.page(set.first)?.map_or(0, |first| first.site);
@@ -286,19 +288,26 @@ impl<'a> Changes<'a> {
         Ok(())
     }
 
-    /// The oldest wanted page of a set whose members are told one by one.
-    pub fn first_member(&self, set: u32, wanted: impl Fn(u32) -> Result<bool>) -> Result<Option<u32>> {
+    /// The oldest wanted page of a set whose members are told one by one, `from` a number on: members before the first
+    /// one are gone, and to pass them again each time would take the square of their number.
+    pub fn first_member(
+        &self,
+        set: u32,
+        from: u32,
+        wanted: impl Fn(u32) -> Result<bool>,
+    ) -> Result<Option<u32>> {
         let mut found: Option<u32> = None;
-        for entry in self.view.snapshot.prefix(&self.view.tables.members, set.to_be_bytes()) {
+        let places = pair_key(set, &from.to_be_bytes())..=pair_key(set, &[0xff; 4]);
+        for entry in self.view.snapshot.range(&self.view.tables.members, places) {
             let key = entry.key()?;
             let page = key.get(4..8).map(|bytes| u32::from_be_bytes(bytes.try_into().expect("four bytes")));
-            let page = page.ok_or_else(|| Error::Damaged("a member has no number".to_owned()))?;
+            let page = page.ok_or_else(|| damaged("a member has no number"))?;
             if self.members.get(&(set, page)) != Some(&false) && wanted(page)? {
                 found = Some(page);
                 break;
             }
         }
-        let changed = self.members.range((set, 0)..=(set, u32::MAX)).filter(|(_, there)| **there);
+        let changed = self.members.range((set, from)..=(set, u32::MAX)).filter(|(_, there)| **there);
         for (&(_, page), _) in changed.take_while(|(key, _)| found.is_none_or(|found| key.1 < found)) {
             if wanted(page)? {
                 return Ok(Some(page));
@@ -334,8 +343,8 @@ impl<'a> Changes<'a> {
         self.pages.is_empty() && self.requests.is_empty()
     }
 
-    /// Hands everything to the operating system, at once; returns the numbers as they are now.
-    pub fn commit(self, tables: &Tables) -> Result<Counts> {
+    /// Hands everything to the operating system, at once; returns the number of the commit, and the next page's.
+    pub fn commit(self, tables: &Tables) -> Result<Reached> {
         let mut keys: Vec<(u64, Grown)> = self.keys.into_iter().collect();
         keys.sort_unstable_by_key(|(hash, _)| *hash);
         let mut batch = tables.batch(keys.len() + 4 * self.pages.len() + 1, Sync::System);
@@ -383,15 +392,15 @@ impl<'a> Changes<'a> {
             batch.insert(&tables.requests, *key, [&time.to_le_bytes()[..], content].concat());
         }
         tables.put_counts(&mut batch, self.counts);
-        batch.commit()?;
+        let commit = batch.commit()?;
         tables.ease()?;
-        Ok(self.counts)
+        Ok(Reached { commit, next: self.counts.next })
     }
 }
 
 /// A set that counts members and has none.
 pub fn lost() -> Error {
-    Error::Damaged("an identity set has lost its members".to_owned())
+    damaged("an identity set has lost its members")
 }
 
 /// Entries in the order in which their table holds them: neighbours are written faster one after another.

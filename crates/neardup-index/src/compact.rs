@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use fjall::{Keyspace, Readable};
 
+use crate::chain::Batch;
 use crate::changes::Changes;
+use crate::error::{Result, damaged};
 use crate::finding::{each_number, tail};
 use crate::index::Index;
 use crate::lookup::{KEY_BYTES, Tail, bytes, chunk_key, keys};
 use crate::packed::{FEW, Packed, Place, pack};
 use crate::records::SetRecord;
-use crate::store::{Result, Sync, View, damaged, number, request_of};
+use crate::store::{Sync, View, number, request_of};
 use crate::upkeep::{AT_ONCE, Present, big};
 
 /// Entries that are written in one commit; a long one counts for several.
@@ -292,7 +294,7 @@ impl<'a> Packing<'a> {
 /// Writes in commits of a bounded size.
 struct Batched<'a> {
     index: &'a Index,
-    batch: fjall::OwnedWriteBatch,
+    batch: Batch<'a>,
     held: usize,
 }
 

@@ -16,21 +16,24 @@ use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::chain::Note;
+use crate::error::{Error, Result};
 use crate::journal::journals;
 use crate::locked;
-use crate::store::{Error, Result};
 
-/// How far something has come: so many commits, after which the next page gets this number.
+/// How far something has come: the number of a commit, after which the next page gets this number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Reached {
-    commits: u64,
-    next: u32,
+pub struct Reached {
+    pub commit: u64,
+    pub next: u32,
 }
 
 #[derive(Debug, Default)]
 struct State {
     written: Reached,
     synced: Reached,
+    /// The commit that the note tells of.
+    noted: u64,
     failed: bool,
 }
 
@@ -49,6 +52,8 @@ struct Newest {
 #[derive(Debug)]
 pub struct Durable {
     folder: PathBuf,
+    /// Tells who opens the index next what was brought to the disk.
+    note: Arc<Note>,
     newest: Mutex<Newest>,
     given_back: Condvar,
     state: Mutex<State>,
@@ -76,25 +81,39 @@ impl Newest {
 }
 
 impl Durable {
-    /// Of the tables in a folder, which are open; the next page gets this number.
-    pub fn new(folder: &Path, next: u32) -> Result<Self> {
-        let synced = Reached { commits: 0, next };
-        let state = State { written: synced, synced, failed: false };
+    /// Of the tables in a folder, which are open and have come so far.
+    pub fn new(folder: &Path, note: Arc<Note>, reached: Reached) -> Result<Self> {
+        let state = State { written: reached, synced: reached, noted: 0, failed: false };
         let durable = Durable {
             folder: folder.to_owned(),
+            note,
             newest: Mutex::new(Newest::open(folder)?),
             given_back: Condvar::new(),
             state: Mutex::new(state),
         };
         // What a process that was killed had written, and not synced, is there and may not be on the disk.
         durable.sync_newest()?;
+        durable.note(reached.commit)?;
         Ok(durable)
     }
 
     /// A commit was handed to the operating system.
-    pub fn wrote(&self, next: u32) {
-        let mut state = locked(&self.state);
-        state.written = Reached { commits: state.written.commits + 1, next };
+    pub fn wrote(&self, reached: Reached) {
+        locked(&self.state).written = reached;
+    }
+
+    /// Commits up to this one are on the disk, and so is the note of it when this returns.
+    pub fn note(&self, commit: u64) -> Result<()> {
+        self.put(&mut locked(&self.state), commit)?;
+        self.note.sync()
+    }
+
+    fn put(&self, state: &mut State, commit: u64) -> Result<()> {
+        if commit > state.noted {
+            self.note.write(commit)?;
+            state.noted = commit;
+        }
+        Ok(())
     }
 
     /// Whether the first so many pages are on the disk for good.
@@ -119,9 +138,11 @@ impl Durable {
         };
         let done = self.sync_newest();
         let mut state = locked(&self.state);
-        state.failed |= done.is_err();
         // Another that began later may have ended before.
-        if done.is_ok() && written.commits > state.synced.commits {
+        let further = written.commit > state.synced.commit;
+        let done = done.and_then(|()| self.put(&mut state, written.commit));
+        state.failed |= done.is_err();
+        if done.is_ok() && further {
             state.synced = written;
         }
         done
@@ -199,11 +220,14 @@ mod tests {
     fn the_newest_journal_is_synced() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
-        assert!(matches!(Durable::new(folder, 0), Err(Error::Store(_))));
+        let note = Arc::new(Note::create(folder).unwrap());
+        let open = || Durable::new(folder, Arc::clone(&note), Reached::default());
+        assert!(matches!(open(), Err(Error::Store(_))));
         journal(folder, 1);
-        let durable = Durable::new(folder, 0).unwrap();
+        let durable = open().unwrap();
         let synced = || {
-            durable.wrote(1);
+            let commit = locked(&durable.state).written.commit + 1;
+            durable.wrote(Reached { commit, next: 1 });
             durable.sync().map(|()| locked(&durable.newest).number)
         };
         assert_eq!(synced().unwrap(), 1);
@@ -234,12 +258,13 @@ mod tests {
     fn more_may_sync_than_have_descriptors() {
         let folder = tempfile::tempdir().unwrap();
         journal(folder.path(), 1);
-        let durable = Durable::new(folder.path(), 0).unwrap();
+        let note = Arc::new(Note::create(folder.path()).unwrap());
+        let durable = Durable::new(folder.path(), note, Reached::default()).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..3 * AT_ONCE {
                 scope.spawn(|| {
                     for next in 0..20 {
-                        durable.wrote(next);
+                        durable.wrote(Reached { commit: u64::from(next), next });
                         durable.sync().unwrap();
                     }
                 });

@@ -3,12 +3,13 @@
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
+use crate::error::{Result, damaged};
 use crate::judge::Candidate;
 use crate::lookup::{CHUNK, Tail, bytes, chunk_key, numbers_of};
 use crate::packed::{Packed, Place};
 use crate::records::SetRecord;
 use crate::shape::{KeySource, Pairs, Shape};
-use crate::store::{Result, View, damaged, pair_key};
+use crate::store::{View, pair_key};
 
 /// A hasher for numbers that are hashes already.
 #[derive(Clone, Copy, Debug, Default)]

@@ -17,11 +17,11 @@
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::error::{Error, Result};
 use crate::index::{Answer, Index, Pages, Request};
 use crate::locked;
 use crate::pace::Pace;
 use crate::shape::Shape;
-use crate::store::{Error, Result};
 
 /// Pages that share a commit, at most: those who wait for it should not wait for long.
 const TOGETHER: usize = 256;

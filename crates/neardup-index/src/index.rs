@@ -15,7 +15,8 @@ use neardup_core::batch::Lists;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::changes::{Changes, lost};
-use crate::durable::{Durable, EverySecond};
+use crate::durable::{Durable, EverySecond, Reached};
+use crate::error::{Error, Result, damaged};
 use crate::finding::{candidate, gather};
 use crate::group::Group;
 use crate::judge::{Candidate, judge};
@@ -24,7 +25,7 @@ use crate::looking::{Met, Prepared, each};
 use crate::lookup::keys;
 use crate::records::{PageRecord, SetRecord};
 use crate::shape::{Row, Shape};
-use crate::store::{Counts, Error, Memory, Result, Sync, Tables, View};
+use crate::store::{Counts, Memory, Sync, Tables, View};
 
 /// Pages of a batch that are verified together: what they meet is held in memory meanwhile.
 const SLICE: usize = 512;
@@ -156,9 +157,10 @@ struct Case {
 
 impl Index {
     pub fn open(path: &Path, shape: Shape, sync: Sync, memory: Memory) -> Result<Self> {
-        shape.check().map_err(Error::Usage)?;
+        shape.check()?;
         let tables = Tables::open(path, memory)?;
-        let durable = Arc::new(Durable::new(path, tables.view().counts()?.next)?);
+        let reached = Reached { commit: tables.last(), next: tables.view().counts()?.next };
+        let durable = Arc::new(Durable::new(path, Arc::clone(&tables.note), reached)?);
         let _second = (sync == Sync::Second).then(|| EverySecond::start(Arc::clone(&durable)));
         let (writer, group) = (Mutex::new(()), Group::default());
         Ok(Index { shape, tables, sync, most_matches: usize::MAX, writer, durable, _second, group })
@@ -195,7 +197,9 @@ impl Index {
 
     /// Everything that was committed is on disk when this returns.
     pub fn flush(&self) -> Result<()> {
-        Ok(self.tables.database.persist(fjall::PersistMode::SyncAll)?)
+        let commit = self.tables.last();
+        self.tables.database.persist(fjall::PersistMode::SyncAll)?;
+        self.durable.note(commit)
     }
 
     /// The same, and so that it is soon open again. What cannot become a file now is in the journal.
@@ -232,7 +236,7 @@ impl Index {
 
     /// Commits; to be called by what [`Self::writing`] does.
     pub(crate) fn commit(&self, changes: Changes<'_>) -> Result<()> {
-        self.durable.wrote(changes.commit(&self.tables)?.next);
+        self.durable.wrote(changes.commit(&self.tables)?);
         Ok(())
     }
 
@@ -385,7 +389,7 @@ impl Index {
         let first = if Some(record.first) != own && here(record.first)? == accepted.here {
             Some(record.first)
         } else {
-            changes.first_member(set, wanted)?
+            changes.first_member(set, record.first, wanted)?
         };
         Ok(first.map(|first| (first, members)))
     }
@@ -455,7 +459,7 @@ impl Index {
         let more = found.len().saturating_sub(self.most_matches);
         found.truncate(self.most_matches);
         let named = found.into_iter().map(|(page, score, rule, copies)| {
-            let id = id(page)?.ok_or_else(|| Error::Damaged("a page has no record".to_owned()))?;
+            let id = id(page)?.ok_or_else(|| damaged("a page has no record"))?;
             Ok(Match { id, score, rule, copies })
         });
         Ok((named.collect::<Result<_>>()?, more as u32))
@@ -540,7 +544,7 @@ fn others(
         return Ok(None);
     }
     let first = if record.first == own {
-        changes.first_member(set, |page| Ok(page != own))?.ok_or_else(lost)?
+        changes.first_member(set, own.saturating_add(1), |_| Ok(true))?.ok_or_else(lost)?
     } else {
         record.first
     };

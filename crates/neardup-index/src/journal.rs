@@ -12,7 +12,8 @@ use std::path::Path;
 use fjall::Keyspace;
 use rayon::prelude::*;
 
-use crate::store::{Result, Sync, Tables};
+use crate::error::Result;
+use crate::store::{Sync, Tables};
 
 /// A journal that is longer is sealed.
 const SEALED: u64 = 64_000_000;
@@ -121,9 +122,10 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::error::Error;
     use crate::group::OnePage;
     use crate::index::Index;
-    use crate::store::{Error, Memory};
+    use crate::store::Memory;
     use crate::testing::{open, open_with, page};
 
     const SMALL: Memory = Memory { cache: 1 << 20, buffers: 1 << 20 };

@@ -9,11 +9,18 @@
 
 use std::sync::{Mutex, MutexGuard};
 
+pub mod chain;
 mod changes;
 pub mod compact;
 mod durable;
+pub mod error;
+#[cfg(test)]
+mod faults;
+pub mod files;
 mod finding;
+mod frames;
 pub mod group;
+pub mod guard;
 pub mod index;
 mod journal;
 mod judge;

@@ -1,5 +1,7 @@
 //! What an index holds of a page and how it decides: the detector's rules, as the index sees them.
 
+use crate::error::{Error, Result};
+
 /// How a page gives keys; two pages meet where they share one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KeySource {
@@ -62,12 +64,14 @@ pub struct Shape {
 
 impl Shape {
     /// Whether rules refer to columns and sets that are there, with numbers that make sense.
-    pub fn check(&self) -> Result<(), String> {
-        let column =
-            |at: usize| self.widths.get(at).copied().filter(|&width| width > 0).ok_or("no such column");
-        let set = |at: usize| if at < self.sets { Ok(()) } else { Err("no such set") };
+    pub fn check(&self) -> Result<()> {
+        let wrong = |what: &str| Error::Usage(what.to_owned());
+        let column = |at: usize| {
+            self.widths.get(at).copied().filter(|&width| width > 0).ok_or_else(|| wrong("no such column"))
+        };
+        let set = |at: usize| if at < self.sets { Ok(()) } else { Err(wrong("no such set")) };
         if self.rules.len() > usize::from(u8::MAX) || self.most == 0 {
-            return Err("too many rules, or a key that lists no page".to_owned());
+            return Err(wrong("too many rules, or a key that lists no page"));
         }
         for rule in &self.rules {
             match rule.keys {
@@ -75,21 +79,21 @@ impl Shape {
                 KeySource::Pieces(at, pieces) => {
                     let width = column(at)?;
                     if !(2 * width..=64 * width).contains(&pieces) {
-                        return Err("a piece must have between 1 and 32 bits".to_owned());
+                        return Err(wrong("a piece must have between 1 and 32 bits"));
                     }
                 }
                 KeySource::Groups(at, groups) => {
                     if groups == 0 || groups > column(at)? {
-                        return Err("groups must be between 1 and the number of columns".to_owned());
+                        return Err(wrong("groups must be between 1 and the number of columns"));
                     }
                 }
                 KeySource::Sets(at) => {
                     set(at)?;
                     let Evidence::Sets { least, .. } = rule.evidence else {
-                        return Err("keys of sets belong to a rule about sets".to_owned());
+                        return Err(wrong("keys of sets belong to a rule about sets"));
                     };
                     if !(least > 0.0 && least <= 1.0) {
-                        return Err("sets are compared by a ratio above 0 and at most 1".to_owned());
+                        return Err(wrong("sets are compared by a ratio above 0 and at most 1"));
                     }
                 }
             }
@@ -100,7 +104,7 @@ impl Shape {
                         && neardup_core::lanes::width(lanes, bits) == column(at)?
                         && least <= lanes;
                     if !fits {
-                        return Err("lanes of 1, 2, 4 or 8 bits do not fill the column".to_owned());
+                        return Err(wrong("lanes of 1, 2, 4 or 8 bits do not fill the column"));
                     }
                 }
                 Evidence::Sets { at, .. } => set(at)?,

@@ -5,7 +5,7 @@
 //! durable a commit is when it returns is the [`Sync`] policy. Blocks and journal entries carry checksums.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fjall::compaction::Leveled;
@@ -17,53 +17,14 @@ use fjall::{
     Readable, Snapshot,
 };
 
-use crate::journal::journals;
+use crate::chain::{Batch, Note, next_link};
+use crate::error::{Error, Result, damaged, damaged_file};
+use crate::files::{self, Journal};
+use crate::frames::Link;
+use crate::guard::guarded;
+use crate::locked;
 use crate::records::{PageRecord, SetRecord};
 use crate::shape::Shape;
-
-/// What can go wrong, in words that need nothing before them.
-#[derive(Clone, Debug)]
-pub enum Error {
-    /// Another process, or another object of this one, has it open.
-    Locked,
-    /// What is stored makes no sense, or a checksum does not fit.
-    Damaged(String),
-    /// The operating system, or the store, refused.
-    Store(String),
-    /// The caller asked for what cannot be done.
-    Usage(String),
-}
-
-impl From<fjall::Error> for Error {
-    fn from(error: fjall::Error) -> Self {
-        match error {
-            fjall::Error::Locked => Error::Locked,
-            fjall::Error::Io(error) => error.into(),
-            fjall::Error::Storage(fjall::LsmError::Io(error)) => error.into(),
-            fjall::Error::Poisoned => {
-                Error::Store("an earlier write failed; the index must be opened anew".to_owned())
-            }
-            fjall::Error::Storage(fjall::LsmError::ChecksumMismatch { .. }) => {
-                damaged("a block of a table file does not fit its checksum")
-            }
-            fjall::Error::JournalRecovery(error) => {
-                Error::Damaged(format!("the journal cannot be read: {error:?}"))
-            }
-            fjall::Error::Unrecoverable | fjall::Error::Storage(fjall::LsmError::Unrecoverable) => {
-                damaged("a file that the store needs is missing or cut off")
-            }
-            other => Error::Damaged(format!("the store says {other:?}")),
-        }
-    }
-}
-
-impl From<std::io::Error> for Error {
-    fn from(error: std::io::Error) -> Self {
-        Error::Store(error.to_string())
-    }
-}
-
-pub type Result<T> = std::result::Result<T, Error>;
 
 /// When a commit reaches the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +101,9 @@ pub struct Tables {
     pub(crate) folder: PathBuf,
     /// Bytes that all tables together may gather in memory.
     buffers: u64,
+    /// The link of the next commit; who commits holds it.
+    pub(crate) next: Arc<Mutex<Link>>,
+    pub(crate) note: Arc<Note>,
 }
 
 impl std::fmt::Debug for Tables {
@@ -168,14 +132,49 @@ const WORKERS: usize = 4;
 const BLOCK_BYTES: u32 = 8 << 10;
 
 impl Tables {
+    /// Opens the tables in a folder, or makes them. What is damaged there is told before the store sees it: fjall takes
+    /// some of that for what a kill left behind, and deletes it.
     pub fn open(path: &Path, memory: Memory) -> Result<Self> {
-        // fjall would begin a new one, and see nothing of what is there.
-        if path.join("keyspaces").exists() && journals(path)?.is_empty() {
-            return Err(damaged("its journal is missing"));
+        if files::is_new(path) {
+            std::fs::create_dir_all(path)?;
+            let note = Note::create(path)?;
+            return guarded(|| Self::open_store(path, memory, note, &Journal::default()));
         }
+        let (note, acknowledged) = Note::open(path, true)?;
+        files::check_descriptions(path)?;
+        let journal = files::read_journal(path, acknowledged)?;
+        journal.cut()?;
+        let opened = guarded(|| Self::open_store(path, memory, note, &journal));
+        let tables = opened.map_err(|error| located(path, error))?;
+        tables.check_link(&journal, acknowledged)?;
+        Ok(tables)
+    }
+
+    /// Looks whether the store has found what the journal holds, and all that was acknowledged.
+    fn check_link(&self, journal: &Journal, acknowledged: u64) -> Result<()> {
+        let number = locked(&self.next).number - 1;
+        let newest = self.folder.join("*.jnl");
+        if journal.last.is_some_and(|last| last.link.number != number) {
+            return Err(damaged("the tables end with another batch than the journal"));
+        }
+        if acknowledged > number {
+            let what = format!("batches {} to {acknowledged} were acknowledged and are missing", number + 1);
+            return Err(damaged_file(&self.folder, &newest, what));
+        }
+        // A journal is deleted when all that is in it is in files.
+        let filed = self.about.tree.get_highest_persisted_seqno().map_or(0, |last| last + 1);
+        if journal.first.is_some_and(|first| first.link.number > 1 && filed < first.link.least) {
+            return Err(damaged_file(&self.folder, &newest, "an older journal is missing"));
+        }
+        Ok(())
+    }
+
+    fn open_store(path: &Path, memory: Memory, note: Note, journal: &Journal) -> Result<Self> {
         let database = Database::builder(path)
             .cache_size(memory.cache)
             .max_journaling_size((4 * memory.buffers).max(64 << 20))
+            // Hashes and numbers; and what is read before the store reads it need not be unpacked.
+            .journal_compression(CompressionType::None)
             .worker_threads(WORKERS)
             .open()?;
         let bits = |bits| FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(bits));
@@ -197,6 +196,8 @@ impl Tables {
         // Hashes and numbers: nothing to compress.
         let plain = CompressionPolicy::all(CompressionType::None);
         let packed = || unfiltered().data_block_compression_policy(plain.clone());
+        let about = table("about")?;
+        let next = next_link(&about, journal.last.as_ref())?;
         Ok(Tables {
             pages: dense("pages")?,
             ids: table("ids")?,
@@ -207,9 +208,11 @@ impl Tables {
             keys: database.keyspace("keys", || gathering(KEYS_GATHERED))?,
             packed: database.keyspace("packed", packed)?,
             requests: table("requests")?,
-            about: table("about")?,
+            about,
             folder: path.to_owned(),
             buffers: memory.buffers,
+            next: Arc::new(Mutex::new(next)),
+            note: Arc::new(note),
             database,
         })
     }
@@ -268,15 +271,21 @@ impl Tables {
         View { tables: self, snapshot: self.database.snapshot() }
     }
 
-    pub fn batch(&self, capacity: usize, sync: Sync) -> OwnedWriteBatch {
+    /// The number of the last commit.
+    pub fn last(&self) -> u64 {
+        locked(&self.next).number - 1
+    }
+
+    pub fn batch(&self, capacity: usize, sync: Sync) -> Batch<'_> {
         let mode = match sync {
             Sync::Commit => PersistMode::SyncData,
             Sync::Second | Sync::System => PersistMode::Buffer,
         };
-        OwnedWriteBatch::with_capacity(self.database.clone(), capacity).durability(Some(mode))
+        let batch = OwnedWriteBatch::with_capacity(self.database.clone(), capacity + 1);
+        Batch::new(self, batch.durability(Some(mode)))
     }
 
-    pub fn put_counts(&self, batch: &mut OwnedWriteBatch, counts: Counts) {
+    pub fn put_counts(&self, batch: &mut Batch<'_>, counts: Counts) {
         batch.insert(&self.about, COUNTS, counts.encode());
     }
 }
@@ -293,8 +302,15 @@ impl std::fmt::Debug for View<'_> {
     }
 }
 
-pub fn damaged(what: &str) -> Error {
-    Error::Damaged(what.to_owned())
+/// Damage that the store has met while it was opened, with the file that is damaged if reading all of them shows one.
+fn located(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Damaged(damage) => match files::check_tables(path).unwrap_or_default().into_iter().next() {
+            Some(what) => damaged(what),
+            None => Error::Damaged(damage),
+        },
+        other => other,
+    }
 }
 
 /// When a request was carried out, and what stands for its content.
@@ -316,6 +332,12 @@ pub fn number(bytes: &[u8]) -> Result<u32> {
 /// The key of an entry of one set in a table of many.
 pub fn pair_key(set: u32, rest: &[u8]) -> Vec<u8> {
     [&set.to_be_bytes(), rest].concat()
+}
+
+/// The record of an identity set.
+pub fn decoded(shape: &Shape, set: u32, bytes: &[u8]) -> Result<SetRecord> {
+    SetRecord::decode(shape, set, bytes)
+        .ok_or_else(|| damaged("the record of an identity set cannot be read"))
 }
 
 impl View<'_> {
@@ -348,10 +370,7 @@ impl View<'_> {
     pub fn set(&self, shape: &Shape, number: u32) -> Result<Option<SetRecord>> {
         match self.get(&self.tables.sets, &number.to_be_bytes())? {
             None => Ok(None),
-            Some(bytes) => {
-                let record = SetRecord::decode(shape, number, &bytes);
-                Ok(Some(record.ok_or_else(|| damaged("the record of an identity set cannot be read"))?))
-            }
+            Some(bytes) => decoded(shape, number, &bytes).map(Some),
         }
     }
 }

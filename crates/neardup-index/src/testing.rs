@@ -12,9 +12,12 @@ pub fn open(folder: &std::path::Path) -> Index {
 
 /// The same with another policy, or with room for so many bytes that are not in files yet.
 pub fn open_with(folder: &std::path::Path, sync: Sync, buffers: u64) -> Index {
+    Index::open(folder, shape(), sync, Memory { cache: 1 << 20, buffers }).unwrap()
+}
+
+pub fn shape() -> Shape {
     let rule = Rule { keys: KeySource::Columns(0), evidence: Evidence::Columns(0, 1), pairs: Pairs::Any };
-    let shape = Shape { widths: vec![2, 1], sets: 0, rules: vec![rule], most: 100 };
-    Index::open(folder, shape, sync, Memory { cache: 1 << 20, buffers }).unwrap()
+    Shape { widths: vec![2, 1], sets: 0, rules: vec![rule], most: 100 }
 }
 
 /// A page that is named by its number, like those that share one of its first two words.

@@ -5,14 +5,21 @@ use std::path::Path;
 use fjall::Readable;
 use rayon::prelude::*;
 
+use crate::chain::Note;
 use crate::changes::{Changes, id_key};
+use crate::error::{Damage, Error, Result, damaged};
+use crate::files;
 use crate::finding::each_number;
+use crate::guard::guarded;
 use crate::index::Index;
+use crate::journal::journals;
+use crate::locked;
 use crate::looking::tails;
 use crate::lookup::{CHUNK, KEY_BYTES, Key, Tail, keys};
 use crate::packed::{Packed, Place};
 use crate::records::{PageRecord, SetRecord};
-use crate::store::{Counts, Error, Memory, Result, Tables, View, damaged, number};
+use crate::shape::Shape;
+use crate::store::{Counts, Memory, Sync, Tables, View, number};
 
 /// Pages, or sets, that are worked on in one commit.
 pub(crate) const AT_ONCE: usize = 10_000;
@@ -24,6 +31,31 @@ pub struct Checked {
     pub sets: u64,
     pub keys: u64,
     pub complaints: Vec<String>,
+}
+
+/// Verifies an index that nobody has open, without changing anything of it: its files as they are, and what is in them
+/// through a folder that stands in for it, at a place where there is nothing yet.
+pub fn verify_folder(tables: &Path, shape: Shape, memory: Memory, place: &Path) -> Result<Checked> {
+    let damage = |damage: Damage| Checked { complaints: vec![damage.to_string()], ..Checked::default() };
+    let (_note, acknowledged) = match Note::open(tables, false) {
+        Err(Error::Damaged(what)) => return Ok(damage(what)),
+        opened => opened?,
+    };
+    let checked =
+        files::check_descriptions(tables).and_then(|()| files::read_journal(tables, acknowledged).map(drop));
+    match checked {
+        Err(Error::Damaged(what)) => return Ok(damage(what)),
+        checked => checked?,
+    }
+    let complaints = files::check_tables(tables)?;
+    if !complaints.is_empty() {
+        return Ok(Checked { complaints, ..Checked::default() });
+    }
+    files::stand_in(tables, place)?;
+    match guarded(|| Index::open(place, shape, Sync::System, memory)?.verify_contents()) {
+        Err(Error::Damaged(what)) => Ok(damage(what)),
+        checked => checked,
+    }
 }
 
 /// Complaints that are told; more say nothing new.
@@ -87,33 +119,33 @@ impl Index {
 
     /// Takes out all pages of a time before this one; says how many.
     pub fn expire(&self, before: i64) -> Result<u64> {
-        let mut expired = 0;
-        loop {
-            let taken = self.writing(|view| {
+        let (mut expired, mut next) = (0, Some(0));
+        while let Some(start) = next {
+            next = self.writing(|view| {
                 let mut changes = Changes::new(view, self.shape())?;
-                let mut taken = 0;
-                for entry in view.snapshot.iter(&self.tables.pages) {
+                let mut removed = 0;
+                let mut later = None;
+                for entry in view.snapshot.range(&self.tables.pages, u32::to_be_bytes(start)..) {
                     let (key, value) = entry.into_inner()?;
                     let page = big(&key)?;
+                    if removed == AT_ONCE {
+                        later = Some(page);
+                        break;
+                    }
                     let record = PageRecord::decode(self.shape(), page, &value);
                     if record.is_some_and(|record| record.time < before) {
                         changes.remove(page)?;
-                        taken += 1;
-                    }
-                    if taken == AT_ONCE {
-                        break;
+                        removed += 1;
                     }
                 }
-                if taken > 0 {
+                if removed > 0 {
                     self.commit(changes)?;
                 }
-                Ok(taken)
+                expired += removed as u64;
+                Ok(later)
             })?;
-            expired += taken as u64;
-            if taken < AT_ONCE {
-                return Ok(expired);
-            }
         }
+        Ok(expired)
     }
 
     /// Every id that is there, in order of addition, until `each` has enough.
@@ -140,8 +172,40 @@ impl Index {
         Ok(present)
     }
 
-    /// Reads everything (which compares checksums) and looks whether it fits together.
+    /// Reads everything, compares checksums and looks whether it fits together; changes nothing.
     pub fn verify(&self) -> Result<Checked> {
+        let complaints = self.check_files()?;
+        if complaints.is_empty() {
+            self.verify_contents()
+        } else {
+            Ok(Checked { complaints, ..Checked::default() })
+        }
+    }
+
+    /// What is damaged of the files as they are now.
+    fn check_files(&self) -> Result<Vec<String>> {
+        let folder = &self.tables.folder;
+        // Nobody commits as long as this is held.
+        let next = locked(&self.tables.next);
+        let journal = loop {
+            let before = journals(folder)?;
+            match files::read_journal(folder, 0) {
+                Ok(journal) => break journal,
+                Err(Error::Damaged(damage)) => return Ok(vec![damage.to_string()]),
+                // One that was emptied is deleted in the background.
+                Err(error) if journals(folder)?.len() == before.len() => return Err(error),
+                Err(_) => {}
+            }
+        };
+        let ends_so = journal.last.is_none_or(|last| last.next().number == next.number);
+        drop(next);
+        if !ends_so || journal.torn.is_some() {
+            return Ok(vec!["the journal does not hold what was committed last".to_owned()]);
+        }
+        files::check_tables(folder)
+    }
+
+    fn verify_contents(&self) -> Result<Checked> {
         let view = self.tables.view();
         let counts = view.counts()?;
         let present = self.present(&view, counts)?;
@@ -292,7 +356,9 @@ mod tests {
             assert_eq!((sound.keys, sound.complaints.len()), (40, 0));
             let table = if compacted { &index.tables.packed } else { &index.tables.keys };
             let first = index.tables.view().snapshot.iter(table).next().unwrap().key().unwrap();
-            table.remove(first).unwrap();
+            let mut batch = index.tables.batch(1, Sync::Commit);
+            batch.remove(table, first);
+            batch.commit().unwrap();
             let told = index.verify().unwrap().complaints;
             assert_eq!(told.len(), 1, "{told:?}");
             assert!(told[0].ends_with("is not listed under one of its keys"), "{told:?}");

@@ -4,27 +4,25 @@ use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
 
 use arrow_array::cast::AsArray;
+use neardup_index::error::Error;
+use neardup_index::guard::guarded;
 use neardup_index::index::{Answer, Carried, Index, Pages, Request};
 use neardup_index::shape::{Evidence, KeySource, Pairs, Rule, Shape};
-use neardup_index::store::{Error, Memory, Sync};
+use neardup_index::store::{Memory, Sync};
+use neardup_index::upkeep::{Checked, verify_folder};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, detached, flat};
+use crate::errors::of_index;
 use crate::pairs::{Column, contiguous};
 
-fn told(error: Error) -> PyErr {
-    match error {
-        Error::Locked => PyBlockingIOError::new_err("the index is open elsewhere"),
-        Error::Damaged(what) => PyRuntimeError::new_err(what),
-        Error::Store(what) => PyOSError::new_err(what),
-        Error::Usage(what) => PyValueError::new_err(what),
-    }
-}
+/// Memory for an index that is only read through once.
+const VERIFYING: Memory = Memory { cache: 64 << 20, buffers: 64 << 20 };
 
 /// A rule: keys as (kind, column or set, how many), evidence as (kind, column or set, least, bits, lanes), and pairs.
 type RuleParts = ((String, usize, usize), (String, usize, f64, u32, usize), String);
@@ -55,6 +53,11 @@ fn rule(parts: RuleParts) -> PyResult<Rule> {
         _ => return Err(wrong()),
     };
     Ok(Rule { keys, evidence, pairs })
+}
+
+fn shape(widths: Vec<usize>, sets: usize, rules: Vec<RuleParts>, most: usize) -> PyResult<Shape> {
+    let rules = rules.into_iter().map(rule).collect::<PyResult<_>>()?;
+    Ok(Shape { widths, sets, rules, most })
 }
 
 /// The hash that stands for each site, 0 for none.
@@ -148,6 +151,30 @@ pub fn answers<'py>(py: Python<'py>, given: Vec<Answer>) -> Answers<'py> {
     )
 }
 
+/// (pages, identity sets, keys, complaints)
+type CheckedParts = (u64, u64, u64, Vec<String>);
+
+fn parts(checked: Checked) -> CheckedParts {
+    (checked.pages, checked.sets, checked.keys, checked.complaints)
+}
+
+/// Verifies the tables in a folder without changing them; `place` is one for a folder that stands in for it.
+#[pyfunction]
+#[pyo3(signature = (path, widths, sets, rules, *, most, place))]
+pub fn verify_index(
+    py: Python<'_>,
+    path: PathBuf,
+    widths: Vec<usize>,
+    sets: usize,
+    rules: Vec<RuleParts>,
+    most: usize,
+    place: PathBuf,
+) -> PyResult<CheckedParts> {
+    let shape = shape(widths, sets, rules, most)?;
+    let checked = detached(py, || verify_folder(&path, shape, VERIFYING, &place));
+    Ok(parts(checked.map_err(of_index)?))
+}
+
 /// An open index; closed when it is told to, or dropped.
 #[pyclass(frozen, module = "neardup._native")]
 #[derive(Debug)]
@@ -168,7 +195,7 @@ impl IndexStore {
     ) -> PyResult<R> {
         let index = self.open()?;
         // Dropped without the lock as well: the last one that lets go waits for the store's own threads.
-        detached(py, move || work(&index)).map_err(told)
+        detached(py, move || guarded(|| work(&index))).map_err(of_index)
     }
 
     fn pages<'py>(
@@ -227,8 +254,7 @@ impl IndexStore {
         cache: u64,
         buffers: u64,
     ) -> PyResult<Self> {
-        let rules = rules.into_iter().map(rule).collect::<PyResult<_>>()?;
-        let shape = Shape { widths, sets, rules, most };
+        let shape = shape(widths, sets, rules, most)?;
         let sync = match sync {
             "commit" => Sync::Commit,
             "second" => Sync::Second,
@@ -236,7 +262,7 @@ impl IndexStore {
             _ => return Err(PyValueError::new_err("sync is 'commit', 'second' or 'system'")),
         };
         let opened = detached(py, || Index::open(&path, shape, sync, Memory { cache, buffers }));
-        let index = opened.map_err(told)?.with_most_matches(most_matches);
+        let index = opened.map_err(of_index)?.with_most_matches(most_matches);
         Ok(IndexStore { index: RwLock::new(Some(Arc::new(index))) })
     }
 
@@ -286,10 +312,8 @@ impl IndexStore {
         self.with(py, |index| index.compact(requests_before))
     }
 
-    /// (pages, identity sets, keys, complaints)
-    fn verify(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, Vec<String>)> {
-        let checked = self.with(py, |index| index.verify())?;
-        Ok((checked.pages, checked.sets, checked.keys, checked.complaints))
+    fn verify(&self, py: Python<'_>) -> PyResult<CheckedParts> {
+        Ok(parts(self.with(py, |index| index.verify())?))
     }
 
     fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
@@ -313,11 +337,13 @@ impl IndexStore {
         match taken {
             None => Ok(()),
             Some(index) => detached(py, move || {
-                let done = index.close();
-                drop(index);
-                done
+                guarded(|| {
+                    let done = index.close();
+                    drop(index);
+                    done
+                })
             })
-            .map_err(told),
+            .map_err(of_index),
         }
     }
 }

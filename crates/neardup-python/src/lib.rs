@@ -13,6 +13,7 @@ mod arrays;
 mod chunks;
 mod content;
 mod delimited;
+mod errors;
 mod exact;
 mod fingerprints;
 mod index;
@@ -48,13 +49,15 @@ mod _native {
     #[pymodule_export]
     use crate::delimited::read_delimited;
     #[pymodule_export]
+    use crate::errors::DamagedError;
+    #[pymodule_export]
     use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]
     use crate::fingerprints::{
         minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets,
     };
     #[pymodule_export]
-    use crate::index::{IndexStore, site_hashes, token_identities};
+    use crate::index::{IndexStore, site_hashes, token_identities, verify_index};
     #[pymodule_export]
     use crate::lines::{
         count_lines, count_lines_in_file, cut_lines, fingerprint_jsonl, fingerprint_jsonl_file, parse_jsonl,

@@ -2,6 +2,6 @@
 
 from neardup.index.answers import Answer, Match
 from neardup.index.build import add_inputs, build
-from neardup.index.index import Index, Stats, Verified
+from neardup.index.index import Index, Stats, Verified, verify
 
-__all__ = ["Answer", "Index", "Match", "Stats", "Verified", "add_inputs", "build"]
+__all__ = ["Answer", "Index", "Match", "Stats", "Verified", "add_inputs", "build", "verify"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -15,6 +16,7 @@ from typing import Any, Final, Literal, Self
 
 import pyarrow as pa
 
+from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.detectors.default import default_detector, default_without_statistics
 from neardup.engines import first_pass
@@ -111,10 +113,8 @@ class Index:
         self.about = About.read(self.folder)
         self._shape = shape_of(self.about.detector, self.about.statistics)
         self._rules = self.about.detector.rules()
-        tables = self.folder / TABLES
-        if not tables.is_dir():
-            raise FormatError("the index has lost its tables", where=str(tables), hint="go back to a backup")
-        with self._told():
+        tables = tables_of(self.folder)
+        with in_words(self.folder):
             # A quarter is left for what has been gathered and is on its way to the disk while more is gathered.
             self._store = open_store(
                 str(tables),
@@ -189,7 +189,7 @@ class Index:
         if self._single is None:
             answer = self._adding((named, named_request))
         else:
-            with self._told():
+            with in_words(self.folder):
                 answer = self._single("add", named, named_request)
         return _without_conflict([answer], [named_request])[0]
 
@@ -210,7 +210,7 @@ class Index:
 
     def is_taken(self, request: Request) -> bool:
         """Whether a request of this name was carried out with something else."""
-        with self._told():
+        with in_words(self.folder):
             return self._store.is_taken(request.parts())
 
     def _add_listed(self, pages: Sequence[Page], requests: Sequence[Request | None] | None) -> list[Answer]:
@@ -237,7 +237,7 @@ class Index:
         named = _named(page, id, url, None)
         if self._single is None:
             return self.query_many([named])[0]
-        with self._told():
+        with in_words(self.folder):
             return self._single("query", named)
 
     def query_many(self, pages: Pages) -> list[Answer]:
@@ -249,83 +249,64 @@ class Index:
         """Adds pages that were read and fingerprinted, or asks about them."""
         if arrays is None:
             return []
-        with self._told():
+        with in_words(self.folder):
             raw = self._store.add(arrays) if what == "add" else self._store.query(arrays)
         return answers(arrays.names, self._rules, raw, self._shape.by_site)
 
     def ids(self, most: int = 1_000_000) -> list[str]:
         """The ids that are there, in order of addition."""
-        with self._told():
+        with in_words(self.folder):
             return [name.decode("utf-8", "replace") for name in self._store.ids(most)]
 
     # Looking after it.
 
     def remove(self, ids: str | Iterable[str]) -> list[bool]:
         """Takes pages out, one or several; says of each whether it was there."""
-        with self._told():
+        with in_words(self.folder):
             return self._store.remove(encoded([ids] if isinstance(ids, str) else ids))
 
     def expire(self, before: str | date | datetime) -> int:
         """Takes out all pages of a date before this one; a page without a date is of the time it was added."""
-        with self._told():
+        with in_words(self.folder):
             return self._store.expire(moment(before))
 
     def compact(self) -> None:
         """Gives back room of what was removed, packs keys, empties the journal. Additions wait, questions do not."""
-        with self._told():
+        with in_words(self.folder):
             self._store.compact(int(time.time()) - _REQUESTS_KEPT)
 
     def verify(self) -> Verified:
-        """Reads everything, which compares checksums, and looks whether it fits together."""
-        with self._told():
+        """Reads everything, compares checksums and looks whether it fits together; changes nothing.
+
+        ``verify`` of this package does so with an index that nobody has open, damaged as it may be.
+        """
+        with in_words(self.folder):
             pages, sets, keys, complaints = self._store.verify()
         return Verified(pages, sets, keys, tuple(complaints))
 
     def stats(self) -> Stats:
         """What is in it."""
-        with self._told():
+        with in_words(self.folder):
             pages, sets, left_out, full, tables, journal = self._store.stats()
         statistics = None if self.about.statistics is None else self.about.statistics.digest
         return Stats(pages, sets, full, left_out, tables, journal, str(self.about.detector), statistics)
 
     def backup(self, out: str | os.PathLike[str]) -> None:
         """Copies the state of this moment into a new folder, which is an index, while others read and write."""
-        with new_folder(Path(out)) as place, self._told():
+        with new_folder(Path(out)) as place, in_words(self.folder):
             (place / TABLES).mkdir()
             self._store.backup(str(place / TABLES))
             self.about.write(place)
 
     def flush(self) -> None:
         """Brings everything to the disk, whatever the policy."""
-        with self._told():
+        with in_words(self.folder):
             self._store.flush()
 
     def close(self) -> None:
         """Brings everything to the disk and lets go of the folder."""
-        with self._told():
+        with in_words(self.folder):
             self._store.close()
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """Errors of the store in words."""
-        try:
-            yield
-        except BlockingIOError:
-            raise InputError(
-                "the index is open elsewhere, and one process at a time may have it",
-                where=str(self.folder),
-                hint="ask the service that has it, or wait until it is closed",
-            ) from None
-        except RuntimeError as error:
-            raise FormatError(
-                f"the index is damaged: {error}", where=str(self.folder), hint="go back to a backup, or build it anew"
-            ) from None
-        except ValueError as error:
-            raise UsageError(str(error), where=str(self.folder)) from None
-        except OSError as error:
-            raise OutputError(
-                f"the index cannot be read or written: {error}", where=str(self.folder), hint=_room(self.folder)
-            ) from None
 
     def __enter__(self) -> Self:
         return self
@@ -334,6 +315,61 @@ class Index:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@contextmanager
+def in_words(folder: Path) -> Iterator[None]:
+    """Errors of the store in words."""
+    try:
+        yield
+    except BlockingIOError:
+        raise InputError(
+            "the index is open elsewhere, and one process at a time may have it",
+            where=str(folder),
+            hint="ask the service that has it, or wait until it is closed",
+        ) from None
+    except _native.DamagedError as error:
+        raise FormatError(
+            f"the index is damaged: {error}", where=str(folder), hint="go back to a backup, or build it anew"
+        ) from None
+    except ValueError as error:
+        raise UsageError(str(error), where=str(folder)) from None
+    except OSError as error:
+        raise OutputError(
+            f"the index cannot be read or written: {error}", where=str(folder), hint=_room(folder)
+        ) from None
+
+
+def verify(folder: str | os.PathLike[str]) -> Verified:
+    """Checks an index that nobody has open, file by file, and whether what is in it fits together; changes nothing.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp() + "/index"
+    >>> Index.create(folder, "combined")
+    >>> verify(folder).sound
+    True
+    """
+    place = Path(folder)
+    about = About.read(place)
+    shape = shape_of(about.detector, about.statistics)
+    with tempfile.TemporaryDirectory(prefix="neardup-verify-") as scratch, in_words(place):
+        pages, sets, keys, complaints = _native.verify_index(
+            tables_of(place),
+            list(shape.widths),
+            len(shape.sets),
+            list(shape.rules),
+            most=about.most,
+            place=Path(scratch) / TABLES,
+        )
+    return Verified(pages, sets, keys, tuple(complaints))
+
+
+def tables_of(folder: Path) -> Path:
+    """The folder of an index's tables."""
+    tables = folder / TABLES
+    if not tables.is_dir():
+        raise FormatError("the index has lost its tables", where=str(tables), hint="go back to a backup")
+    return tables
 
 
 def new_index(folder: str | os.PathLike[str]) -> AbstractContextManager[Path]:
