@@ -9,6 +9,7 @@ use crate::ascii::{Avx2, Avx512};
 use crate::ascii::{Classes, Portable};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{self, Level};
+use crate::error::{Error, Result};
 
 /// What a byte behind a backslash stands for, or 0.
 const ESCAPED: [u8; 256] = {
@@ -46,21 +47,27 @@ impl Cursor<'_> {
         self.line.get(self.at).copied()
     }
 
-    pub fn expect(&mut self, byte: u8) -> Result<(), String> {
+    pub fn expect(&mut self, byte: u8) -> Result<()> {
         if self.next_byte() != Some(byte) {
-            return Err(self.invalid(&format!("expected `{}`", byte as char)));
+            return Err(match self.ends_early() {
+                Some(early) => early,
+                None => Error::Expected { byte, column: self.at + 1 },
+            });
         }
         self.at += 1;
         Ok(())
     }
 
-    pub fn invalid(&self, what: &str) -> String {
-        let what = if self.at >= self.line.len() { "the line ends early" } else { what };
-        format!("invalid JSON: {what} at column {}", self.at + 1)
+    pub fn invalid(&self, what: &'static str) -> Error {
+        self.ends_early().unwrap_or(Error::Json { what, column: self.at + 1 })
+    }
+
+    fn ends_early(&self) -> Option<Error> {
+        (self.at >= self.line.len()).then_some(Error::EndsEarly { column: self.at + 1 })
     }
 
     /// Appends the string that starts here, unescaped, to `out`.
-    pub fn string(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+    pub fn string(&mut self, out: &mut Vec<u8>) -> Result<()> {
         #[cfg(target_arch = "x86_64")]
         match cpu::level() {
             // SAFETY: `level` has just tested for the instructions.
@@ -77,7 +84,7 @@ impl Cursor<'_> {
     /// (as in Langdale & Lemire, Parsing Gigabytes of JSON per Second, 2019), looked up, and moved up by one instruction.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,avx2,bmi1,bmi2,popcnt")]
-    fn string_avx512(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+    fn string_avx512(&mut self, out: &mut Vec<u8>) -> Result<()> {
         use std::arch::x86_64::*;
         const EVEN: u64 = 0x5555_5555_5555_5555;
         const BLOCK: usize = 64;
@@ -130,7 +137,7 @@ impl Cursor<'_> {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2")]
-    fn string_avx2(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+    fn string_avx2(&mut self, out: &mut Vec<u8>) -> Result<()> {
         // SAFETY: the machine has what this function is compiled for.
         unsafe { self.string_by::<Avx2>(out) }
     }
@@ -138,7 +145,7 @@ impl Cursor<'_> {
     /// # Safety
     /// The machine has the instructions of `C`.
     #[inline(always)]
-    unsafe fn string_by<C: Classes>(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+    unsafe fn string_by<C: Classes>(&mut self, out: &mut Vec<u8>) -> Result<()> {
         self.at += 1;
         // SAFETY: as the caller says.
         while unsafe { self.copy_plain::<C>(out)? } == b'\\' {
@@ -152,7 +159,7 @@ impl Cursor<'_> {
     /// # Safety
     /// The machine has the instructions of `C`.
     #[inline(always)]
-    unsafe fn copy_plain<C: Classes>(&mut self, out: &mut Vec<u8>) -> Result<u8, String> {
+    unsafe fn copy_plain<C: Classes>(&mut self, out: &mut Vec<u8>) -> Result<u8> {
         // Whole blocks are copied, and what was too much is taken back: a line of text is about as long as a block.
         while let Some(bytes) = self.line[self.at..].first_chunk::<64>() {
             // SAFETY: as the caller says.
@@ -179,7 +186,7 @@ impl Cursor<'_> {
 
     /// What stands behind a backslash.
     #[inline(always)]
-    fn escape(&mut self, out: &mut Vec<u8>) -> Result<(), String> {
+    fn escape(&mut self, out: &mut Vec<u8>) -> Result<()> {
         let Some(&byte) = self.line.get(self.at) else { return Err(self.invalid("")) };
         let plain = ESCAPED[byte as usize];
         if plain == 0 {
@@ -192,7 +199,7 @@ impl Cursor<'_> {
 
     /// A `u` and four digits; anything else is no escape.
     #[inline(never)]
-    fn long_escape(&mut self, byte: u8, out: &mut Vec<u8>) -> Result<(), String> {
+    fn long_escape(&mut self, byte: u8, out: &mut Vec<u8>) -> Result<()> {
         if byte != b'u' {
             return Err(self.invalid("an escape that JSON does not know"));
         }
@@ -203,7 +210,7 @@ impl Cursor<'_> {
     }
 
     /// Four hexadecimal digits, and four more where they are the first half of a pair.
-    fn unicode_escape(&mut self) -> Result<char, String> {
+    fn unicode_escape(&mut self) -> Result<char> {
         let high = self.four_digits()?;
         if (0xd800..0xdc00).contains(&high) && self.line[self.at..].starts_with(b"\\u") {
             let back = self.at;
@@ -218,7 +225,7 @@ impl Cursor<'_> {
         Ok(char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER))
     }
 
-    fn four_digits(&mut self) -> Result<u32, String> {
+    fn four_digits(&mut self) -> Result<u32> {
         let digits = self.line.get(self.at..self.at + 4).unwrap_or_default();
         let value =
             digits.iter().try_fold(0, |value, &digit| Some(value << 4 | (digit as char).to_digit(16)?));
@@ -232,7 +239,7 @@ impl Cursor<'_> {
     }
 
     /// Passes over any value, checking it.
-    pub fn skip(&mut self) -> Result<(), String> {
+    pub fn skip(&mut self) -> Result<()> {
         self.next_byte();
         let mut json = Jiter::new(&self.line[self.at..]);
         match json.next_skip() {
@@ -240,15 +247,12 @@ impl Cursor<'_> {
                 self.at += json.current_index();
                 Ok(())
             }
-            Err(error) => {
-                let what = error.error_type;
-                Err(format!("invalid JSON: {what} in the value at column {}", self.at + 1))
-            }
+            Err(error) => Err(Error::Value { what: error.error_type.to_string(), column: self.at + 1 }),
         }
     }
 
     /// A string, or a number or truth value as it is written; null is none.
-    pub fn scalar(&mut self, name: &str) -> Result<Option<String>, String> {
+    pub fn scalar(&mut self, name: &str) -> Result<Option<String>> {
         let Some(byte) = self.next_byte() else { return Err(self.invalid("a value is missing")) };
         match Peek::new(byte) {
             Peek::String => {
@@ -259,7 +263,7 @@ impl Cursor<'_> {
             Peek::Null => self.skip().map(|()| None),
             Peek::Array | Peek::Object => {
                 self.skip()?;
-                Err(format!("field {name:?} is neither text nor a number"))
+                Err(Error::NotPlain { field: name.to_owned() })
             }
             _ => {
                 let start = self.at;
@@ -282,10 +286,7 @@ mod tests {
         format!("\"{}\" : 1", escaped.replace('é', "\\u00e9"))
     }
 
-    fn read_by(
-        line: &str,
-        way: impl Fn(&mut Cursor<'_>, &mut Vec<u8>) -> Result<(), String>,
-    ) -> (Vec<u8>, usize) {
+    fn read_by(line: &str, way: impl Fn(&mut Cursor<'_>, &mut Vec<u8>) -> Result<()>) -> (Vec<u8>, usize) {
         let mut cursor = Cursor { line: line.as_bytes(), at: 0 };
         let mut out = Vec::new();
         way(&mut cursor, &mut out).expect("a string");
@@ -313,7 +314,7 @@ mod tests {
         #[test]
         fn broken_strings_are_told_alike(pieces in proptest::collection::vec("[a-z]{0,70}|[\"\\\\ntbu0é\u{7f}]{1,5}", 0..12)) {
             let line = format!("\"{}", pieces.concat());
-            let by = |way: &dyn Fn(&mut Cursor<'_>, &mut Vec<u8>) -> Result<(), String>| {
+            let by = |way: &dyn Fn(&mut Cursor<'_>, &mut Vec<u8>) -> Result<()>| {
                 let mut cursor = Cursor { line: line.as_bytes(), at: 0 };
                 let mut out = Vec::new();
                 (way(&mut cursor, &mut out), out, cursor.at)

@@ -9,6 +9,7 @@
 use memchr::memchr;
 use simdutf8::basic::from_utf8;
 
+use crate::error::{Error, Result};
 use crate::json_cursor::Cursor;
 use crate::page::Text;
 
@@ -157,7 +158,7 @@ impl<'a> Parser<'a> {
         let lines = &mut self.lines;
         let content_start = lines.content.bytes.len();
         let row = if from_utf8(line).is_ok() {
-            Row::read(line, self.fields, &mut lines.content.bytes)
+            Row::read(line, self.fields, &mut lines.content.bytes).map_err(|error| error.to_string())
         } else {
             Err("not valid UTF-8".to_owned())
         };
@@ -204,11 +205,11 @@ struct Row {
 
 impl Row {
     /// `line` is valid UTF-8; what is appended to `out` is, too.
-    fn read(line: &[u8], fields: &Fields<'_>, out: &mut Vec<u8>) -> Result<Row, String> {
+    fn read(line: &[u8], fields: &Fields<'_>, out: &mut Vec<u8>) -> Result<Row> {
         let mut row = Row::default();
         let mut cursor = Cursor { line, at: 0 };
         if cursor.next_byte() != Some(b'{') {
-            return Err("not a JSON object".to_owned());
+            return Err(Error::NotAnObject);
         }
         let content_start = out.len();
         row.object(fields, &mut Vec::new(), &mut cursor, content_start, out)?;
@@ -216,7 +217,7 @@ impl Row {
             return Err(cursor.invalid("something follows the object"));
         }
         if row.content.is_none() {
-            return Err(format!("no field {:?} or {:?}", fields.html, fields.text));
+            return Err(Error::NoContent { html: fields.html.to_owned(), text: fields.text.to_owned() });
         }
         Ok(row)
     }
@@ -230,7 +231,7 @@ impl Row {
         cursor: &mut Cursor<'_>,
         start: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), String> {
+    ) -> Result<()> {
         cursor.at += 1;
         let prefix = name.len();
         let mut first = true;
@@ -274,7 +275,7 @@ impl Row {
         cursor: &mut Cursor<'_>,
         start: usize,
         out: &mut Vec<u8>,
-    ) -> Result<(), String> {
+    ) -> Result<()> {
         match cursor.next_byte() {
             Some(b'"') if content == Content::Text && self.content == Some(Content::Html) => cursor.skip(),
             Some(b'"') => {
@@ -285,7 +286,7 @@ impl Row {
             Some(b'n') => cursor.skip(),
             _ => {
                 cursor.skip()?;
-                Err(format!("field {name:?} is not a string"))
+                Err(Error::NotText { field: name.to_owned() })
             }
         }
     }
@@ -360,7 +361,7 @@ mod tests {
         assert!(block[start..start + lines.length[1] as usize].ends_with("\"http://a/\"}\r"));
     }
 
-    fn content(line: &str) -> Result<String, String> {
+    fn content(line: &str) -> std::result::Result<String, String> {
         let lines = parse(line.as_bytes(), &FIELDS);
         match lines.bad.first() {
             Some((_, reason)) => Err(reason.clone()),

@@ -33,6 +33,7 @@ pub mod diameter;
 pub mod difference;
 pub mod embeddings;
 mod entry;
+pub mod error;
 pub mod format;
 mod grouped;
 pub mod growing;
