@@ -2,8 +2,8 @@
 
     python -m benchmarks.default_cost BEFORE/python AFTER/python pages.jsonl more.jsonl
 
-Each version is a folder that holds ``neardup`` with its native module. Each runs every file, or pattern, three times, the
-versions in turn; printed are medians of processor and of elapsed seconds, the highest memory, and what came out.
+Each version is a folder that holds ``neardup`` with its native module. Each runs every file, or pattern, three times,
+the versions in turn; printed are medians of processor and of elapsed seconds, the highest memory, and what came out.
 """
 
 from __future__ import annotations

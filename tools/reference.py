@@ -128,7 +128,7 @@ def help_text(text: str) -> str:
     for paragraph in inspect.cleandoc(text).split("\n\n"):
         if paragraph.startswith("\b"):
             lines = paragraph.splitlines()[1:]
-            parts.append("```sh\n" + "\n".join(line.strip() for line in lines) + "\n```")
+            parts.append("```bash\n" + "\n".join(line.strip() for line in lines) + "\n```")
         else:
             parts.append(" ".join(paragraph.split()))
     return "\n\n".join(parts)

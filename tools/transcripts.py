@@ -1,9 +1,11 @@
 """Runs what the documentation shows, so that what it shows is real.
 
-Of each Markdown file the ``console`` and ``python`` blocks are run in order, in an empty folder of their own. In a
-``console`` block a line ``$ command`` is given to bash, and what it prints to standard output is compared with the
-lines below it. A ``python`` block is run as it is, or as a doctest if it has prompts; all of a file share their names.
-Seconds and megabytes, which differ every time, are masked on both sides. Other blocks (``sh``) are not run.
+Of each Markdown file the ``console``, ``python`` and ``sh`` blocks are run in order, in an empty folder of their own.
+In a ``console`` block a line ``$ command`` is given to bash, and what it prints to standard output is compared with
+the lines below it. A ``python`` block is run as it is, or as a doctest if it has prompts; all of a file share their
+names. The commands of a ``sh`` block must end well (``guide_commands.py`` says more);
+those of a ``bash`` block are examples that do not follow one another, and are not run. Seconds and megabytes, which
+differ every time, are masked on both sides.
 
     python tools/transcripts.py README.md docs/tutorial.md     write the commands' present output into the files
     python tools/transcripts.py --check README.md              fail where the output is another
@@ -17,11 +19,17 @@ import re
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-FENCE: Final = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+from guide_commands import Server, as_run, commands, serves, why_not_run
+
+FENCE: Final = re.compile(
+    r"^```(?P<language>console|python|sh)\n(?P<block>.*?)^```$|^<!-- setup\n(?P<setup>.*?)^-->$",
+    re.MULTILINE | re.DOTALL,
+)
 #: A row of the table of stages: seconds and peak memory.
 STAGE: Final = re.compile(r"^ *\d+\.\d\d +(?:[\d,]+|\?)  (?=\w+$)", re.MULTILINE)
 WIDTH: Final = "100"
@@ -59,21 +67,53 @@ def masked(output: str) -> str:
     return STAGE.sub("0.00 0 ", lines)
 
 
+def environment() -> dict[str, str]:
+    """What commands find around them; ``REPOSITORY`` is where the examples are."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return os.environ | {
+        "PATH": path, "COLUMNS": WIDTH, "NO_COLOR": "1", "TERM": "dumb", "PYTHONIOENCODING": "utf-8",
+        "REPOSITORY": str(Path(__file__).resolve().parent.parent),
+    }  # fmt: skip
+
+
 def run(command: str, folder: Path) -> str:
     """What a command prints to standard output; one that fails is an error."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = os.environ | {"PATH": path, "COLUMNS": WIDTH, "NO_COLOR": "1", "TERM": "dumb"}
-    environment["PYTHONIOENCODING"] = "utf-8"
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
-        env=environment,
+        env=environment(),
         capture_output=True,
         encoding="utf-8",
     )
     if done.returncode:
         raise RuntimeError(f"$ {command}\n{done.stdout}{done.stderr}(exit code {done.returncode})")
     return "".join(line.rstrip() + "\n" for line in done.stdout.strip("\n").splitlines())
+
+
+class Shell:
+    """Runs the commands of ``sh`` blocks of one page."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._server: Server | None = None
+
+    def run(self, block: str) -> None:
+        """All commands of a block, in order; those that cannot run are named."""
+        for command in commands(block):
+            reason = why_not_run(command)
+            if reason is not None:
+                print(f"not run, {reason}: {command}")
+            elif serves(command):
+                self.end()
+                self._server = Server(command, self._folder, environment())
+            else:
+                run(as_run(command), self._folder)
+
+    def end(self) -> None:
+        """Ends what is still going on."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.end()
 
 
 class Runner(doctest.DocTestRunner):
@@ -120,9 +160,16 @@ def rewritten(text: str, name: str, check: bool) -> str:
         folder, before = Path(scratch), Path.cwd()
         os.chdir(folder)
         names: dict[str, Any] = {"__name__": "__main__"}
+        shell = Shell(folder)
 
         def renew(match: re.Match[str]) -> str:
-            language, block = match[1], match[2]
+            language, block = match["language"], match["block"]
+            if language is None:
+                run(match["setup"], folder)
+                return match[0]
+            if language == "sh":
+                shell.run(block)
+                return match[0]
             if language == "python":
                 return f"```python\n{run_python(block, names, name, check)}```"
             lines = ""
@@ -135,8 +182,12 @@ def rewritten(text: str, name: str, check: bool) -> str:
             return f"```console\n{lines}```"
 
         try:
-            return FENCE.sub(renew, text)
+            made = FENCE.sub(renew, text)
+            shell.end()
+            return made
         finally:
+            with suppress(RuntimeError):
+                shell.end()
             os.chdir(before)
 
 

@@ -57,9 +57,9 @@ def command() -> None:
     """Have I seen this page? An index on disk is asked page by page, for months.
 
     \b
-      neardup index create seen                        make one
-      neardup index add seen crawl.warc.gz             add pages; each is told what it repeats
-      neardup index query seen page.html               look, without adding
+      neardup index create seen                      # make one
+      neardup index add seen crawl.warc.gz           # add pages; each is told what it repeats
+      neardup index query seen page.html             # look, without adding
     """
 
 
