@@ -221,7 +221,7 @@ def test_unexpected_errors_are_told_without_a_traceback_unless_asked_for() -> No
         "import neardup.cli.plan as p\n"
         "def fail(*a, **k): raise KeyError('x')\n"
         "p.command.callback = fail\n"
-        "from neardup.cli import main; main()"
+        "from neardup.cli.main import main; main()"
     )
     quiet, loud = (
         subprocess.run([sys.executable, "-c", code, *more, "plan"], capture_output=True, text=True)

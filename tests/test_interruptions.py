@@ -314,3 +314,41 @@ def test_progress_is_bars_on_a_terminal(fails: bool, tmp_path: Path, pages: Path
     else:
         assert re.search(r"✓ reading .* 200 pages .*kB [\d.]+ MB/s", told)
         assert all(f"✓ {stage}" in told for stage in ("matching", "clustering", "writing"))
+
+
+@pytest.mark.parametrize("module", ["click", "neardup.cli.main", "neardup.errors"])
+def test_ctrl_c_while_the_program_is_imported(module: str) -> None:
+    """Wherever in its imports it comes; that is most of the first tenth of a second."""
+    program = f"""
+import sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+from neardup.cli import program
+program()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted; nothing was written\n")
+
+
+def test_what_breaks_because_the_program_ends_is_no_error() -> None:
+    """A run on Spark that is asked to end: its connection breaks while it unwinds, with an error of its own."""
+    program = """
+import os, signal, click
+from neardup.cli import main as cli
+@cli.application.command("dummy")
+def dummy():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        signal.pause()
+    except SystemExit:
+        raise RuntimeError("Answer from Java side is empty")
+cli.Verbs.get_command = lambda *_: dummy
+import sys
+sys.argv = ["neardup", "dummy"]
+cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, "", "")

@@ -175,6 +175,8 @@ def test_what_the_report_says(folder: Path, jsonl: Path) -> None:
         "skipped": 0,
         "ignored": 0,
         "undated": 0,
+        "failed_files": 0,
+        "left_out_files": 0,
     }
     assert report["counts"] == expected
     stages = [stage["name"] for stage in report["stages"]]

@@ -25,6 +25,7 @@ from neardup.cli.main import VERBS, application
 from neardup.detectors import Detector, detectors
 from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT, REASONS
 from neardup.engines.settings import Settings
+from neardup.engines.unread import all_of
 from neardup.graph.clusters import CLUSTERS
 from neardup.graph.keep import POLICIES
 from neardup.job import find_duplicates
@@ -263,6 +264,10 @@ def results() -> str:
             "Each table is a folder of parts, `pages.parquet/part-00000-….parquet` and so on, in order; read one after "
             "another they are the table. Spark has no unsigned numbers: `row`, `row_a` and `row_b` are `int64` there, "
             "and `clusters.parquet` also has the `row` it is sorted by. `neardup.open_result` reads both alike.",
+            "## skipped.parquet",
+            "All that was not read, where there is more of it than `run.json` names: records in input order, then "
+            "files that were left out of folders. Of the local engine only; Spark names the first 1,000.",
+            columns("skipped.parquet", all_of([], ()).schema, texts.SKIPPED),
             "## run.json",
             table(("key", "meaning"), ((code(name), text) for name, text in texts.RUN.items())),
             "With `--write` there is also `written`, the names of the files written.",

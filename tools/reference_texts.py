@@ -72,6 +72,12 @@ CLUSTERS: Final = {
     "other. Null where not all accepted pairs are known, for some pages share hot keys.",
 }
 
+SKIPPED: Final = {
+    "source": "The file.",
+    "position": "The line, row, element, record or offset in it, or `whole file`.",
+    "reason": "Why it was not read.",
+}
+
 RUN: Final = {
     "neardup": "The version that ran.",
     "format": "The version of the fingerprint format.",
@@ -86,8 +92,8 @@ RUN: Final = {
     "statistics": "Of the collection, where the detector needs some: a digest that names them, how many different "
     "pages were counted, and how many chunks repeat, by their length in tokens (with `template-aware`: stretches of "
     "the blocks of a site).",
-    "counts": "How many pages, identity sets, pairs, clusters, removals, skipped and ignored records; with "
-    "`--keep newest` how many pages have no date (`undated`).",
+    "counts": "How many pages, identity sets, pairs, clusters, removals, skipped and ignored records, and files of "
+    "which none was read; with `--keep newest` how many pages have no date (`undated`).",
     "ignored": "Records that are no pages, by kind.",
     "rules": "For each rule: candidates, accepted pairs, the fullest bucket of a key, hot buckets, a bound on "
     "their pairs that were not scored, and, where scores are probabilities, accepted pairs that are undecided (below "
@@ -95,7 +101,13 @@ RUN: Final = {
     "pairs": "How many pairs were accepted in all, whether that is `exact` or may be more (`at_most`), and whether "
     "`pairs.parquet` holds all, all that were scored, or the spanning forest.",
     "warnings": "What you should know beside the numbers.",
-    "skipped": "Every record that could not be read: source, position, reason.",
+    "failed_files": "Files of which no record could be read, the first 1,000: source and reason.",
+    "left_out_files": "Files of folders that were not read (no known format, a pipe, a link that leads out), the first "
+    "1,000; hidden files are not among them.",
+    "skipped": "Records that could not be read, the first 1,000: source, position, reason. Where there are more, "
+    "`skipped.parquet` names all.",
+    "skipped_reasons": "How many records could not be read, by reason; numbers in it are `N`.",
+    "tolerated": "Pages that were read though their form is wrong, by kind.",
     "bytes": "Bytes read from the (compressed) input.",
     "stages": "Seconds and peak memory of each stage.",
     "certificate": "How often the run is right, where `--certify` or `neardup certify` asked for it: see "
@@ -248,7 +260,13 @@ STUDY_REPORT: Final = {
     "link_graph": "Links found, inside the collection and through redirects; addresses, strong components, pages by "
     "part of the bow tie, seeds, pages the crawl reached, and how deep.",
     "tables": "All tables: title and rows.",
-    "skipped": "Every record that could not be read.",
+    "failed_files": "Files of which no record could be read, the first 1,000: source and reason.",
+    "left_out_files": "Files of folders that were not read (no known format, a pipe, a link that leads out), the first "
+    "1,000; hidden files are not among them.",
+    "skipped": "Records that could not be read, the first 1,000: source, position, reason. Where there are more, "
+    "`skipped.parquet` names all.",
+    "skipped_reasons": "How many records could not be read, by reason; numbers in it are `N`.",
+    "tolerated": "Pages that were read though their form is wrong, by kind.",
     "ignored": "Records that are no pages, by kind.",
     "warnings": "What you should know beside the numbers.",
     "stages": "Seconds and peak memory of each stage.",
@@ -279,6 +297,11 @@ SETTINGS: Final = {
         "--memory",
         "Bytes of memory to get along with, beside some 300 MB for the program itself; what does not fit goes to the "
         "scratch folder until it is needed. 0: three quarters of what the machine, or the process's group, has.",
+    ),
+    "max_page": (
+        "--max-page",
+        "A page that is longer as it stands in its file (a line, a row, a value, a record, a file) is skipped, and "
+        "named with its length. Pages given from memory may be as long as they are.",
     ),
     "commit_every": (
         "",

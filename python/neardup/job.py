@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,9 +26,10 @@ from neardup.engines.default import BOTH, BY_DEFAULT, by_kind, note_default
 from neardup.engines.earlier import FILE, STATISTICS, Earlier
 from neardup.engines.first_pass import count
 from neardup.engines.layout import Layout
-from neardup.engines.local import Certify, stages
-from neardup.engines.scratch import Scratch, check_room, discard
+from neardup.engines.local import Certify, highest, stages
+from neardup.engines.scratch import Scratch, check_room, discard, temporary
 from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.unread import FILE as SKIPPED_FILE
 from neardup.errors import InputError, NeardupError, OutputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
@@ -38,8 +40,10 @@ from neardup.sinks.store import FILE as STORE_FILE
 from neardup.sinks.store import write_store
 from neardup.sources import Fields, Source
 from neardup.sources import Inputs as OpenedInputs
+from neardup.sources.expand import COMPRESSIONS
 from neardup.sources.kinds import MarkupOnly, first_kinds
 from neardup.sources.memory import Pages, in_memory
+from neardup.sources.spooled import Room
 from neardup.version import VERSION
 from neardup.writing import check_local
 
@@ -47,7 +51,7 @@ if TYPE_CHECKING:
     from neardup.report.findings import Findings
 
 #: How the names of compressed files end.
-_PACKED = (".gz", ".zst", ".bz2", ".xz", ".br", ".parquet")
+_PACKED = (*COMPRESSIONS, ".parquet")
 
 Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Write = Literal["kept", "all"]
@@ -106,8 +110,8 @@ def dedup(
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     if not paths:
         raise UsageError("no input was given", hint="name files, folders, globs, or - for standard input")
-    opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
     settings = settings or Settings()
+    opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format, settings.max_page)
     if out is not None and not overwrite:
         check_no_run_there(Path(out), opened, detector, settings, against, (write, store, keep_fingerprints))
     if engine == "spark":
@@ -126,11 +130,16 @@ def dedup(
         settings = replace(settings, hold_tokens=True)
     detector = _detector_of(against, detector)
     if out is None:
-        with opened.source(again=detector is None) as source:
+        if resume:
+            raise UsageError("a run whose result is not written cannot be resumed", hint="give out=")
+        named = Path(scratch) if scratch is not None else None
+        with ExitStack() as stack:
+            source = stack.enter_context(opened.source(again=detector is None))
 
             def in_memory_only(pages: Source, chosen: Detector) -> Outcome:
                 before, adapted = _earlier(against, chosen, settings)
-                return run(pages, chosen, adapted, progress, certify=certify, earlier=before)
+                committed = stack.enter_context(temporary(named, settings.memory > 0))
+                return run(pages, chosen, adapted, progress, committed, certify, before)
 
             return _result(_run(source, detector, in_memory_only, opened, source.read_last))
     place = Path(scratch) if scratch is not None else Path(out).parent / f".{Path(out).name}.scratch"
@@ -368,8 +377,18 @@ def find_duplicates(
     >>> result.pages["kept"].to_pylist()
     [True, True, False]
     """
-    source = in_memory(pages, fields or Fields())
-    return _result(_run(source, detector, lambda pages, chosen: run(pages, chosen, settings), Opened([])))
+    settings, fields = settings or Settings(), fields or Fields()
+    with ExitStack() as stack:
+        room = None
+        if settings.memory:
+            spool = stack.enter_context(TemporaryDirectory(prefix="neardup-"))
+            room = Room(Path(spool) / "pages.arrow", settings.held_pages)
+
+        def attempt(pages: Source, chosen: Detector) -> Outcome:
+            scratch = stack.enter_context(temporary(None, settings.memory > 0))
+            return run(pages, chosen, settings, None, scratch)
+
+        return _result(_run(in_memory(pages, fields, room), detector, attempt, Opened([])))
 
 
 def statistics_of(
@@ -395,7 +414,7 @@ def statistics_of(
     if not chosen.counted():
         raise UsageError(f"detector {chosen.name!r} needs no statistics", hint="give one that does, such as i-match")
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
-    opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
+    opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format, settings.max_page)
     with opened.source() as source:
         return count(collect(source, chosen, settings, Silent()), chosen, settings)
 
@@ -451,7 +470,7 @@ def write_outcome(
     from neardup.report.findings import Findings
     from neardup.report.run_pages import EarlierTexts, texts_from, with_earlier
     from neardup.report.run_report import FILE as REPORT_FILE
-    from neardup.report.run_report import SMALL_INPUT, RunReport
+    from neardup.report.run_report import SHOWN_BYTES, SMALL_INPUT, RunReport
 
     watch = Stopwatch(progress)
     findings = Findings(outcome.clusters, outcome.report["counts"]["pages"])
@@ -463,11 +482,13 @@ def write_outcome(
             findings.add_earlier(earlier)
             findings.add_records(outcome.pages_at(findings.missing()))
             patient = outcome.report["bytes"] <= SMALL_INPUT and "-" not in outcome.report["input"]["paths"]
-            own = partial(texts_from, source, patient=patient)
+            own = partial(texts_from, source, patient=patient, most=SHOWN_BYTES)
             older = EarlierTexts(earlier).where_there
             report = RunReport(findings, outcome.report, lambda records: with_earlier(records, earlier.own, own, older))
         if store:
             write_store((chunk.load().pages for chunk in source.chunks()), folder / STORE_FILE)
+        if outcome.unread is not None:
+            write_groups(outcome.unread.schema, outcome.unread, folder / SKIPPED_FILE)
         if outcome.statistics is not None:
             outcome.statistics.save(folder / STATISTICS)
         if outcome.report["against"]:
@@ -482,7 +503,7 @@ def write_outcome(
         told = outcome.report | {"stages": outcome.report["stages"] + stages(watch.stages)}
         report.page(told).write(folder / REPORT_FILE)
     outcome.report["stages"] += stages(watch.stages)
-    outcome.report["peak_memory"] = max((stage["peak_memory"] or 0 for stage in outcome.report["stages"]), default=0)
+    outcome.report["peak_memory"] = highest(outcome.report["stages"])
     write_json(outcome.report, folder / "run.json")
 
 

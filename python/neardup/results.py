@@ -24,6 +24,7 @@ from neardup.lazy import later
 from neardup.record import record
 from neardup.selection import Rows, rows_where
 from neardup.sources import Fields, Inputs, open_inputs
+from neardup.sources.base import PAGE_BYTES
 from neardup.tables import TableRows, damaged, parts_of
 
 if TYPE_CHECKING:
@@ -40,9 +41,11 @@ class Opened:
     fields: Fields = field(default_factory=Fields)
     base_url: str | None = None
     format: str | None = None
+    #: Pages of more bytes are skipped.
+    max_page: int = PAGE_BYTES
 
     def source(self, spool: bool = False, again: bool = False) -> Inputs:
-        return open_inputs(self.paths, self.fields, self.base_url, self.format, spool, again)
+        return open_inputs(self.paths, self.fields, self.base_url, self.format, spool, again, self.max_page)
 
 
 @record(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from neardup.sources import framing
+from neardup.sources.base import PAGE_BYTES
 from neardup.sources.framing import Framed
 from neardup.sources.unpack import Unpacked
 
@@ -84,7 +85,7 @@ class _Buffer:
         return None
 
 
-def naive_frame(unpacked: Unpacked) -> Iterator[Framed]:
+def naive_frame(unpacked: Unpacked, longest: int = PAGE_BYTES) -> Iterator[Framed]:
     """The records of a WARC file, in order, with what is damaged named in between."""
     buffer = _Buffer(unpacked)
     while True:
@@ -98,10 +99,10 @@ def naive_frame(unpacked: Unpacked) -> Iterator[Framed]:
         if not _START.match(buffer.data):
             yield from _search(buffer, "bytes that belong to no record", 0)
         else:
-            yield from _record(buffer)
+            yield from _record(buffer, longest + framing.HTTP_BYTES)
 
 
-def _record(buffer: _Buffer) -> Iterator[Framed]:
+def _record(buffer: _Buffer, most: int) -> Iterator[Framed]:
     position, offset = buffer.position(), buffer.stored_offset()
     header_end = _find_header_end(buffer)
     if header_end is None:
@@ -114,7 +115,7 @@ def _record(buffer: _Buffer) -> Iterator[Framed]:
         return
     kind = match[1].decode().lower() if (match := _TYPE.search(header)) else ""
     size = int(stated[1])
-    if size > framing.BLOCK_BYTES:
+    if size > most:
         yield from _long_record(buffer, position, offset, kind, header, size)
         return
     end = header_end + size
@@ -158,13 +159,13 @@ def _long_record(
         found = _next_start(buffer, 0)
         if found is not None and found < left:
             buffer.drop(found)
-            yield Framed(position, damage=f"a record cut short: {size - left + found} of {size} bytes")
+            yield Framed(position, damage=_cut_short(len(header), size - left + found, size))
             return
         step = min(left, max(1, len(buffer.data) - _NEXT_BYTES) if not _at_end(buffer) else len(buffer.data))
         buffer.drop(step)
         left -= step
     if left:
-        text = f"a record cut short: {size - left} of {size} bytes"
+        text = _cut_short(len(header), size - left, size)
         yield Framed(position, damage=f"{text}: {_damage_text(buffer)}" if buffer.damage else text)
         buffer.damage = None
         return
@@ -172,6 +173,10 @@ def _long_record(
     after = buffer.stored_offset()
     length = None if offset is None or after is None else after - offset
     yield Framed(position, offset if length is not None else None, length, kind, header, head, size)
+
+
+def _cut_short(header: int, there: int, size: int) -> str:
+    return f"a record cut short: {there} of {size} bytes; {header + there} bytes passed over"
 
 
 def _search(buffer: _Buffer, reason: str, begin: int) -> Iterator[Framed]:
@@ -189,8 +194,8 @@ def _search(buffer: _Buffer, reason: str, begin: int) -> Iterator[Framed]:
         if not buffer.fill():
             buffer.drop(len(buffer.data))
             break
-    if reason.startswith("bytes"):
-        reason = f"{buffer.passed - passed} {reason}"
+    there = buffer.passed - passed
+    reason = f"{there} {reason}" if reason.startswith("bytes") else f"{reason}; {there} bytes passed over"
     if buffer.damage is not None and not buffer.data:
         reason = f"{reason}: {_damage_text(buffer)}"
         buffer.damage = None

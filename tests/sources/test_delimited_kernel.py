@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,16 +19,17 @@ from neardup.errors import InputError
 from neardup.sources import delimited, patience, unpack
 
 
-def without_kernel(path: Path) -> Read:
+def without_kernel(path: Path, **options: Any) -> Read:
     """Every record read patiently."""
 
     def advance(self: patience.PlainText, **form: Any) -> list[Any]:
-        self.odd = True
-        return [[]] * (len(form["wanted"]) + 3)
+        self.stop = "odd"
+        return [pa.array([], pa.int64())] * (len(form["wanted"]) + 3)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(patience.PlainText, "advance", advance)
-        return read_all(path)
+        patch.setattr(patience.PlainText, "pass_wrong_rows", lambda _self, **_form: [])
+        return read_all(path, **options)
 
 
 def assert_same(path: Path) -> Read:
@@ -91,11 +93,13 @@ def test_across_blocks_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_record_without_end_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "RECORD_BYTES", 10_000)
+    """A long line, a long row of several lines, and a quote that is not closed: the first two are passed, of the last
+    only its line."""
     monkeypatch.setattr(patience, "BATCH_BYTES", 1000)
-    monkeypatch.setattr(delimited, "PAGE_BYTES", 5000)
     path = tmp_path / "a.csv"
-    path.write_bytes(b"id,text\n1,one\n2," + b"x" * 50_000 + b'\n3,three\n4,"open\n' + b"5,five\n" * 3000)
+    several = b'3,"' + b"y\n" * 6000 + b'"\n'
+    rest = b'4,four\n5,"open\n' + b"6,six\n" * 3000
+    path.write_bytes(b"id,text\n1,one\n2," + b"x" * 50_000 + b"\n" + several + rest)
     with pytest.MonkeyPatch.context() as patch:
         most = 0
         read_on = patience.PlainText.read_on
@@ -108,18 +112,34 @@ def test_a_record_without_end_is_passed_over(tmp_path: Path, monkeypatch: pytest
 
         patch.setattr(patience.PlainText, "read_on", watched)
         patch.setattr(unpack, "_READ", 512)
-        read = read_all(path)
+        read = read_all(path, max_page=10_000)
     assert most < 40_000
-    assert [(bad.position, bad.reason) for bad in read.skipped] == [
-        ("line 3", "a record of more than 0 MiB"),
-        ("line 5", "a record of more than 0 MiB"),
+    unclosed = "a quote that is not closed within --max-page (10,000 bytes)"
+    assert [(bad.position, bad.reason) for bad in read.skipped if bad.reason != "1 field, not 2"] == [
+        ("line 3", "a line of 50,002 bytes, more than --max-page (10,000)"),
+        ("line 4", unclosed),
+        ("line 6004", "',' expected after '\"'"),
+        ("line 6006", unclosed),
     ]
-    assert read.ids() == ["1", "3", *["5"] * 3000]
+    assert read.ids() == ["1", "4", *["6"] * 3000]
+
+
+def test_rows_that_are_too_long(tmp_path: Path) -> None:
+    """The limit is that of a row, wherever blocks are cut, and the others keep their numbers."""
+    path = tmp_path / "a.csv"
+    rows = [f'{at},"{"x" * (1 + at * 7 % 40)}"\n' for at in range(500)]
+    path.write_text("id,text\n" + "".join(rows))
+    read = read_all(path, max_page=30)
+    long = [at for at, row in enumerate(rows) if len(row) - 1 > 30]
+    assert [int(bad.position.removeprefix("line ")) - 2 for bad in read.skipped] == long
+    assert read.skipped[0].reason == f"a line of {len(rows[long[0]]) - 1} bytes, more than --max-page (30)"
+    assert [page["record"] for page in read.pages] == [at for at in range(500) if at not in long]
+    assert without_kernel(path, max_page=30).skipped == read.skipped
 
 
 def test_a_header_that_is_wrong(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    for header, reason in ((b'id,"text\n1,x\n', "unexpected end of data"), (b"id,text,caf\xe9\n", "invalid UTF-8")):
+    for header, reason in ((b'id,"text\n1,x\n', "a quote that is not closed"), (b"id,text,caf\xe9\n", "invalid UTF-8")):
         path.write_bytes(header)
         with pytest.raises(InputError, match=f"no header that can be read: {reason}"):
             read_all(path)

@@ -6,6 +6,8 @@ import gzip
 import io
 import json
 import os
+import socket
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -18,8 +20,10 @@ import zstandard
 from reading import read_all, read_source
 from warc_records import response
 
-from neardup.errors import InputError, UsageError
-from neardup.sources import open_inputs, tree
+from neardup import dedup
+from neardup.errors import InputError, MissingExtra, NeardupError, UsageError
+from neardup.sources import expand, files, open_inputs, tree
+from neardup.sources.files import Place
 
 
 def jsonl(*ids: str) -> bytes:
@@ -79,11 +83,14 @@ def test_damaged_page_files_are_named(folder: Path) -> None:
     assert read.contents()[read.ids().index("empty.html")] == b""
 
 
-def test_page_files_that_are_too_long(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "PAGE_BYTES", 1 << 20)
+def test_page_files_that_are_too_long(folder: Path) -> None:
     (folder / "bomb.html.gz").write_bytes(gzip.compress(bytes(30 << 20)))
-    (entry,) = read_all(folder).skipped
-    assert "more than" in entry.reason
+    (folder / "long.html").write_bytes(bytes(3 << 20))
+    told = [entry.reason for entry in read_all(folder, max_page=1 << 20).skipped]
+    assert told == [
+        "a file that unpacks to more than --max-page (1,048,576 bytes)",
+        "a file of 3,145,728 bytes, more than --max-page (1,048,576)",
+    ]
 
 
 def test_a_file_that_vanishes_is_named(folder: Path) -> None:
@@ -328,3 +335,93 @@ def test_real_data() -> None:
     smallest = min(files, key=lambda path: path.stat().st_size)
     with open_inputs([smallest]) as source:
         assert any(chunk.load().pages.num_rows for chunk in source.chunks())
+
+
+def test_files_that_are_left_out_are_named(tmp_path: Path) -> None:
+    """Whatever stands in a folder is read, or counted and named; but for what is hidden."""
+    folder, outside = tmp_path / "in", tmp_path / "outside.html"
+    (folder / "sub").mkdir(parents=True)
+    outside.write_text("<p>not of this folder")
+    (folder / "a.html").write_text("<p>a page of some words")
+    for name in ("README.md", "sub/old.arc.gz", "_SUCCESS", ".hidden.pdf"):
+        (folder / name).write_text("x")
+    os.mkfifo(folder / "pipe.html")
+    (folder / "nowhere.html").symlink_to("gone.html")
+    (folder / "out.html").symlink_to(outside)
+    (folder / "linked").symlink_to("sub")
+    (folder / "inside.html").symlink_to("a.html")
+    bound = socket.socket(socket.AF_UNIX)
+    bound.bind(str(folder / "b.html"))
+    bound.close()
+    report = dedup(folder, tmp_path / "out").report
+    told = {entry["source"].removeprefix(f"{folder}/"): entry["reason"] for entry in report["left_out_files"]}
+    assert told == {
+        "README.md": "a file of no known format",
+        "_SUCCESS": "a file of no known format",
+        "sub/old.arc.gz": "an ARC file, which neardup does not read",
+        "pipe.html": "a pipe, not a file",
+        "b.html": "a socket, not a file",
+        "nowhere.html": "a link that leads nowhere",
+        "out.html": "a link that leads out of the folder",
+        "linked": "a link to a folder, not a file",
+    }
+    assert report["counts"]["left_out_files"] == len(told)
+    assert report["counts"]["pages"] == 2
+
+
+def test_a_file_of_which_nothing_could_be_read_comes_first(tmp_path: Path) -> None:
+    for name, field in (("a", "text"), ("b", "body"), ("c", "text")):
+        lines = [json.dumps({field: f"some words on page {at} of {name}"}) for at in range(3)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join([*lines, "{"] if name == "c" else lines))
+    report = dedup(tmp_path, tmp_path / "out").report
+    assert report["counts"] | {"failed_files": 1, "skipped": 4, "pages": 6} == report["counts"]
+    (failed,) = report["failed_files"]
+    assert failed["source"].endswith("b.jsonl")
+    assert failed["reason"] == (
+        "no record could be read; the first of its 3 records, line 1: "
+        'no field "html" or "text"; there are: body (see --text-field)'
+    )
+    command = [sys.executable, "-m", "neardup", "show", str(tmp_path / "out")]
+    said = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"COLUMNS": "400"}, check=True)
+    assert said.stdout.startswith(f"! {tmp_path}/b.jsonl: no record could be read")
+
+
+def test_a_thousand_are_named_and_all_are_listed(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for at in range(1200):
+        (tmp_path / "in" / f"{at:04}.pdf").write_text("x")
+    (tmp_path / "in" / "a.jsonl").write_text('{"text": "a page"}\n' + "x\n" * 700 + "[1]\n" * 800)
+    out = tmp_path / "out"
+    report = dedup(tmp_path / "in", out).report
+    assert [len(report[name]) for name in ("skipped", "left_out_files", "failed_files")] == [1000, 1000, 0]
+    assert report["skipped_reasons"] == {"not a JSON object": 1500}
+    listed = pq.read_table(out / "skipped.parquet").to_pylist()
+    assert len(listed) == 2700
+    assert listed[:1000] == report["skipped"]
+    assert [row["position"] for row in listed[:1500]] == [f"line {at}" for at in range(2, 1502)]
+    assert listed[1500:2500] == report["left_out_files"]
+
+
+def test_remote_inputs_that_cannot_be_had_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the library, without a network, and whatever error a library has for that."""
+
+    class ConnectError(Exception):
+        """As the library behind hf:// raises it: no OSError."""
+
+    def fails(url: str) -> Any:
+        raise ConnectError("[Errno -3] Temporary failure in name resolution\nand more lines")
+
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "huggingface_hub", None)
+        with pytest.raises(MissingExtra, match="read through huggingface_hub, which is not installed .*: pip install"):
+            open_inputs(["hf://datasets/some/where/a.parquet"])
+    for module in (expand, files):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "file_system", fails)
+            with pytest.raises(InputError) as failed:
+                list(Place.at("hf://datasets/a.jsonl").open()) if module is files else open_inputs(["hf://datasets/a"])
+        assert str(failed.value).splitlines() == [str(failed.value)]
+        assert "cannot be reached: [Errno -3] Temporary failure" in str(failed.value)
+    with pytest.raises(NeardupError, match=r"cannot be reached|is read through") as failed:
+        open_inputs(["https://localhost:1/a.jsonl"])
+    assert "no such file or folder" not in str(failed.value)

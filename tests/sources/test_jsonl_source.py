@@ -145,14 +145,25 @@ def test_damage_in_the_middle_costs_one_member(tmp_path: Path, pack: object) -> 
     assert f"at byte {len(packed[0])} " in read.skipped[-1].reason
 
 
-def test_a_line_that_is_too_long_is_passed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jsonl, "LINE_BYTES", 3 << 20)
+@pytest.mark.parametrize("size", [3 << 20, 9 << 20, 40 << 20])
+def test_a_line_that_is_too_long_is_passed(tmp_path: Path, size: int) -> None:
+    """Shorter than a block, longer, and much longer; plain and packed."""
     path = tmp_path / "a.jsonl"
-    long = b'{"id": "long", "text": "' + b"x" * (9 << 20) + b'"}\n'
+    long = b'{"id": "long", "text": "' + b"x" * size + b'"}\n'
     path.write_bytes(lines_of(10) + long + lines_of(10))
-    read = read_all(path)
+    read = read_all(path, max_page=2 << 20)
     assert len(read.pages) == 20
-    assert [entry.position for entry in read.skipped] == ["line 11"]
+    reason = f"a line of {size + 26:,} bytes, more than --max-page (2,097,152)"
+    assert [(entry.position, entry.reason) for entry in read.skipped] == [("line 11", reason)]
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(path.read_bytes(), 1))
+    packed = read_all(tmp_path / "b.jsonl.gz", max_page=2 << 20)
+    assert packed.ids() == read.ids()
+    assert [(entry.position, entry.reason) for entry in packed.skipped] == [("line 11", reason)]
+    assert [page["record"] for page in packed.pages] == [page["record"] for page in read.pages]
+    # The last line, without an end.
+    path.write_bytes(lines_of(2) + long[:-1])
+    assert [entry.reason for entry in read_all(path, max_page=2 << 20).skipped] == [reason]
+    path.write_bytes(lines_of(10) + long + lines_of(10))
     assert read.pages[-1]["record"] == 20
     page = read.pages[-1]
     assert json.loads(path.read_bytes()[page["offset"] : page["offset"] + page["length"]])["id"] == "d9"

@@ -85,7 +85,7 @@ def test_large_tables_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [record for batch in batches for record in batch["record"].to_pylist()] == list(range(1000))
 
 
-def test_what_holds_no_pages_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_holds_no_pages_is_named() -> None:
     with pytest.raises(InputError, match=r"nor 'text' \(the table\).*there are: key, body, url"):
         find_duplicates(TABLE)
     with pytest.raises(InputError, match="column 'text' is int64, not text or bytes"):
@@ -99,9 +99,6 @@ def test_what_holds_no_pages_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         find_duplicates(["x", 1])  # type: ignore[list-item]
     with pytest.raises(UsageError, match="find_duplicates takes pages that are in memory"):
         dedup(pd.DataFrame(COLUMNS))  # type: ignore[arg-type]
-    monkeypatch.setattr(parquet, "PAGE_BYTES", 10)
-    with pytest.raises(InputError, match=r"a page of more than .* \(the table, record 0\)"):
-        find_duplicates(TABLE, fields=FIELDS)
 
 
 def test_mappings_under_other_names() -> None:

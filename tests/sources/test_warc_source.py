@@ -6,23 +6,25 @@ import gzip
 import io
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
 from reading import Read, read_all
 from warc_records import body, chunked, record, response
 
+from neardup import dedup
 from neardup.errors import InputError
-from neardup.sources import framing, open_inputs, warc
+from neardup.sources import framing, open_inputs
 from neardup.sources.framing import frame
 from neardup.sources.unpack import Unpacked
 
 PACKERS = {"plain": lambda data: data, "gzip": gzip.compress, "zstd": zstandard.compress}
 
 
-def read_bytes(tmp_path: Path, data: bytes, name: str = "crawl.warc") -> Read:
+def read_bytes(tmp_path: Path, data: bytes, name: str = "crawl.warc", **options: Any) -> Read:
     (tmp_path / name).write_bytes(data)
-    return read_all(tmp_path / name)
+    return read_all(tmp_path / name, **options)
 
 
 @pytest.mark.parametrize("packing", PACKERS)
@@ -132,14 +134,13 @@ def test_a_truncated_record_gives_what_it_has(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
 @pytest.mark.parametrize("label", ["gzip", "zstd", "deflate"])
-def test_a_bomb_is_skipped(tmp_path: Path, pack: object, label: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bomb_is_skipped(tmp_path: Path, pack: object, label: str) -> None:
     assert callable(pack)
-    monkeypatch.setattr(warc, "BODY_BYTES", 1 << 20)
     bomb = {"gzip": gzip.compress, "zstd": zstandard.compress, "deflate": zlib.compress}[label](bytes(20 << 20))
     data = pack(response(1, bomb, b"Content-Type: text/html\r\nContent-Encoding: " + label.encode()))
-    read = read_bytes(tmp_path, data + pack(response(2)))
+    read = read_bytes(tmp_path, data + pack(response(2)), max_page=1 << 20)
     assert read.ids() == ["urn:uuid:2"]
-    assert "unpacks to more than 1 MiB" in read.skipped[0].reason
+    assert "unpacks to more than --max-page (1,048,576 bytes)" in read.skipped[0].reason
 
 
 def test_missing_content_type_is_sniffed(tmp_path: Path) -> None:
@@ -240,12 +241,11 @@ def test_a_body_that_speaks_of_warc_is_one_page(tmp_path: Path) -> None:
 
 
 def test_huge_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(framing, "BLOCK_BYTES", 1 << 20)
     monkeypatch.setattr(framing, "HEAD_BYTES", 1 << 10)
     big = b"x" * (5 << 20)
     for pack in PACKERS.values():
         data = pack(response(1, big)) + pack(response(2, big, b"Content-Type: video/mp4")) + pack(response(3))
-        read = read_bytes(tmp_path, data)
+        read = read_bytes(tmp_path, data, max_page=1 << 20)
         assert read.ids() == ["urn:uuid:3"]
         assert ["more than" in entry.reason for entry in read.skipped] == [True]
         assert read.ignored == {"neither HTML nor plain text": 1}
@@ -301,3 +301,56 @@ def test_every_broken_byte_is_survived() -> None:
             blocks = [entry.block for entry in frame(Unpacked(io.BytesIO(broken))) if entry.damage is None]
             assert any(block.endswith(b"<p>0") for block in blocks)
             assert any(block.endswith(b"<p>2") for block in blocks)
+
+
+@pytest.mark.parametrize("packing", ["plain", "gzip", "one member"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("length", [0, 10, 219, 70_000, 1 << 40])
+def test_an_old_archive_whose_first_record_has_a_wrong_length(
+    tmp_path: Path, packing: str, end: bytes, length: int
+) -> None:
+    """As ClueWeb09 has them: WARC/0.18, line feeds alone, and a Content-Length that is too short or too long."""
+
+    def record(kind: bytes, block: bytes, size: int) -> bytes:
+        lines = [
+            b"WARC/0.18",
+            b"WARC-Type: " + kind,
+            b"WARC-Target-URI: http://a.example/",
+            b"WARC-Date: 2009-03-65T08:43:19-0800",
+            b"Content-Type: application/http;msgtype=response",
+            b"Content-Length: %d" % size,
+        ]
+        return end.join([*lines, b"", block, b"", b""])
+
+    answer = end.join([b"HTTP/1.1 200 OK", b"Content-Type: text/html", b"", b"<p>some words on a page"])
+    info = b"software: Nutch 1.0-dev (modified for clueweb09)\nformat: WARC File Format 0.18\n"
+    records = [record(b"warcinfo", info, length), *[record(b"response", answer, len(answer))] * 23]
+    pack = {"plain": bytes, "gzip": gzip.compress}.get(packing)
+    data = b"".join(map(pack, records)) if pack else gzip.compress(b"".join(records))
+    read = read_bytes(tmp_path, data)
+    assert read.contents() == [b"<p>some words on a page"] * 23
+    assert {page["url"] for page in read.pages} == {"http://a.example/"}
+    (entry,) = read.skipped
+    assert entry.position in ("offset 0", "unpacked offset 0")
+    assert f"{len(records[0])} bytes passed over" in entry.reason
+
+
+@pytest.mark.parametrize("kind", [b"application/http; msgtype=response", b"text/html"])
+def test_markup_without_a_status_line_is_read_and_counted(tmp_path: Path, kind: bytes) -> None:
+    header = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\nContent-Type: %s\r\n" % kind
+    blocks = [
+        b"<!doctype html><title>x</title><p>some words",
+        b"Server: x\r\nContent-Type: text/html\r\n\r\n<html><p>more words",
+        b"words without any markup",
+        b"\x00\x01\x02 a.example IN A",
+    ]
+    data = b"".join(header + b"Content-Length: %d\r\n\r\n" % len(block) + block + b"\r\n\r\n" for block in blocks)
+    (tmp_path / "a.warc").write_bytes(data)
+    with open_inputs([tmp_path / "a.warc"]) as source:
+        (loaded,) = [chunk.load() for chunk in source.chunks()]
+    assert loaded.pages["content"].to_pylist() == [blocks[0], b"<html><p>more words"]
+    assert loaded.pages["html"].to_pylist() == [True, True]
+    assert loaded.tolerated == {"response without an HTTP status line": 2}
+    assert loaded.ignored == {"response other than HTTP": 2}
+    report = dedup(tmp_path / "a.warc", detector="exact").report
+    assert report["tolerated"] == {"response without an HTTP status line": 2}

@@ -5,7 +5,7 @@
 //! Whatever is not so is left to a patient reader, record by record, so every record that is read here is one that a
 //! strict reader reads the same way. Cost: bytes are looked at twice, vector by vector.
 
-use memchr::{memchr, memchr_iter, memchr3};
+use memchr::{memchr, memchr_iter, memchr2, memchr3};
 use simdutf8::basic::from_utf8;
 
 /// How a file is written, and which of its columns are wanted.
@@ -32,6 +32,8 @@ pub enum Stop {
     Enough,
     /// The record that begins here has no end yet.
     Unfinished,
+    /// The same, because a quote is open.
+    Open,
     /// The record that begins here is for the patient reader.
     Odd,
 }
@@ -96,6 +98,42 @@ pub fn read(data: &[u8], at: usize, line: u64, form: Form<'_>, most: Most) -> (R
     (records, at, line, stop)
 }
 
+/// Rows one after another that have another number of fields than they should: the number of the line and of the fields
+/// of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wrong {
+    pub lines: Vec<u64>,
+    pub fields: Vec<u64>,
+}
+
+/// Passes such rows from `at` on as far as they leave no doubt: whole lines of valid UTF-8 without a quote, none of
+/// which has more bytes than all of them may have. These, and the place and the number of the line behind them. What follows a quote that was given up is mostly of this kind.
+pub fn wrong_rows(data: &[u8], at: usize, line: u64, form: Form<'_>, most: Most) -> (Wrong, usize, u64) {
+    let mut wrong = Wrong::default();
+    let (first, mut at, mut line) = (at, at, line);
+    while wrong.lines.len() < most.records && at - first < most.bytes {
+        if let Some(behind) = empty_line(data, at) {
+            at = behind;
+            line += 1;
+            continue;
+        }
+        let Some(end) = memchr(b'\n', &data[at.min(data.len())..]).map(|length| at + length) else { break };
+        if end - at >= most.bytes {
+            break;
+        }
+        let row = data[at..end].strip_suffix(b"\r").unwrap_or(&data[at..end]);
+        let fields = 1 + memchr_iter(form.delimiter, row).count();
+        if fields == form.width || memchr2(b'"', b'\r', row).is_some() || from_utf8(row).is_err() {
+            break;
+        }
+        wrong.lines.push(line);
+        wrong.fields.push(fields as u64);
+        at = end + 1;
+        line += 1;
+    }
+    (wrong, at, line)
+}
+
 fn empty_line(data: &[u8], at: usize) -> Option<usize> {
     match data.get(at..)? {
         [b'\n', ..] => Some(at + 1),
@@ -135,7 +173,7 @@ fn quoted(data: &[u8], start: usize) -> Result<(Field, usize), Stop> {
     let mut doubled = false;
     let mut at = start;
     loop {
-        let quote = at + memchr(b'"', &data[at..]).ok_or(Stop::Unfinished)?;
+        let quote = at + memchr(b'"', &data[at..]).ok_or(Stop::Open)?;
         if data.get(quote + 1) != Some(&b'"') {
             return Ok((Field { start, end: quote, doubled }, quote + 1));
         }
@@ -195,9 +233,26 @@ mod tests {
             assert_eq!(values(odd.as_bytes(), 2).3, Stop::Odd, "{odd:?}");
         }
         assert_eq!(values(b"1,caf\xe9\n", 2).3, Stop::Odd);
-        for open in ["1,\"a\n2,b\n", "1,\"a\"\"", "1,\"a\"", "1,a", "1,a\r", "\"", "\r", "1"] {
-            assert_eq!(values(open.as_bytes(), 2).3, Stop::Unfinished, "{open:?}");
+        for unfinished in ["1,\"a\"", "1,a", "1,a\r", "\r", "1"] {
+            assert_eq!(values(unfinished.as_bytes(), 2).3, Stop::Unfinished, "{unfinished:?}");
         }
+        for open in ["1,\"a\n2,b\n", "1,\"a\"\"", "\""] {
+            assert_eq!(values(open.as_bytes(), 2).3, Stop::Open, "{open:?}");
+        }
+    }
+
+    #[test]
+    fn rows_of_another_width() {
+        let form = Form { delimiter: b',', width: 2, wanted: &[] };
+        let data = b"1\n\na,b,c\r\n\r\nx\n1,2\n9\n";
+        let (wrong, at, line) = wrong_rows(data, 0, 7, form, ALL);
+        assert_eq!((&wrong.lines[..], &wrong.fields[..]), (&[7, 9, 11][..], &[1, 3, 1][..]));
+        assert_eq!((&data[at..], line), (&b"1,2\n9\n"[..], 12));
+        assert_eq!(wrong_rows(data, 0, 7, form, Most { records: 1, bytes: 100 }).1, 2);
+        for doubt in ["1", "\"1\"\n", "a\rb\n", "1,2\n"] {
+            assert_eq!(wrong_rows(doubt.as_bytes(), 0, 1, form, ALL), (Wrong::default(), 0, 1), "{doubt:?}");
+        }
+        assert_eq!(wrong_rows(b"\xff\n", 0, 1, form, ALL).1, 0);
     }
 
     #[test]
@@ -232,7 +287,7 @@ mod tests {
             let cut = cut % (data.len() + 1);
             let (found, at, _, stop) = values(&data[..cut], 3);
             prop_assert_eq!(&found[..], &rows[..found.len()]);
-            prop_assert_eq!(stop, Stop::Unfinished);
+            prop_assert!(matches!(stop, Stop::Unfinished | Stop::Open));
             prop_assert!(at == cut || begins.contains(&at));
         }
 
@@ -240,6 +295,8 @@ mod tests {
         fn no_panic(data: Vec<u8>, odd in "[ab,\"\n\r]{0,40}", width in 1usize..4) {
             values(&data, width);
             values(odd.as_bytes(), width);
+            let form = Form { delimiter: b',', width, wanted: &[] };
+            prop_assert!(wrong_rows(&data, 0, 1, form, ALL).1 <= data.len());
         }
     }
 }

@@ -6,11 +6,14 @@
 //! checked and passed over by a JSON library. Two things are taken that strict JSON forbids, since losing a page
 //! over them helps nobody: control characters in strings, and half surrogate pairs, which become U+FFFD.
 
+use std::collections::HashMap;
+
 use memchr::memchr;
 use simdutf8::basic::from_utf8;
 
 use crate::error::{Error, Result};
 use crate::json_cursor::Cursor;
+use crate::length::too_long;
 use crate::page::Text;
 
 /// The names of the fields that are taken up; `a.b` is the field `b` of the object `a`, or one that is called so.
@@ -83,8 +86,23 @@ pub struct Lines {
     pub line: Vec<i64>,
     pub start: Vec<i64>,
     pub length: Vec<i64>,
-    /// Line and reason.
-    pub bad: Vec<(usize, String)>,
+    pub bad: Bad,
+}
+
+/// The lines that gave no page. There may be millions of them in a block, and few reasons: each is held once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bad {
+    /// Number of the line in the block, from 0, and the place of its reason among `reasons`.
+    pub line: Vec<i64>,
+    pub reason: Vec<u32>,
+    pub reasons: Vec<String>,
+}
+
+impl Bad {
+    /// The reason of the line that stands at a place of `line`.
+    pub fn why(&self, at: usize) -> &str {
+        &self.reasons[self.reason[at] as usize]
+    }
 }
 
 impl Lines {
@@ -98,9 +116,9 @@ impl Lines {
     }
 }
 
-/// Reads a block of whole lines.
-pub fn parse(block: &[u8], fields: &Fields<'_>) -> Lines {
-    let mut parser = Parser::new(fields, block.len());
+/// Reads a block of whole lines, of which none may have more than `longest` bytes.
+pub fn parse(block: &[u8], fields: &Fields<'_>, longest: usize) -> Lines {
+    let mut parser = Parser::new(fields, block.len(), longest);
     parser.block(block);
     parser.finish().0
 }
@@ -109,18 +127,24 @@ pub fn parse(block: &[u8], fields: &Fields<'_>) -> Lines {
 #[derive(Debug)]
 pub struct Parser<'a> {
     fields: &'a Fields<'a>,
+    longest: usize,
     lines: Lines,
+    /// The places of the reasons in `lines.bad`.
+    reasons: HashMap<String, u32>,
     /// Line ends and bytes so far.
     ends: usize,
     at: usize,
 }
 
+/// Of a block with more reasons than this, lines without a page no longer say which fields they have.
+const MOST_REASONS: usize = 1000;
+
 impl<'a> Parser<'a> {
-    /// For so many bytes of content in all.
-    pub fn new(fields: &'a Fields<'a>, bytes: usize) -> Self {
+    /// For so many bytes of content in all; a line of more than `longest` bytes is named and not read.
+    pub fn new(fields: &'a Fields<'a>, bytes: usize, longest: usize) -> Self {
         let mut lines = Lines::default();
         lines.content.bytes.reserve(bytes);
-        Parser { fields, lines, ends: 0, at: 0 }
+        Parser { fields, longest, lines, reasons: HashMap::new(), ends: 0, at: 0 }
     }
 
     /// Reads the next block; only the last line of the last one may be without an end.
@@ -157,10 +181,13 @@ impl<'a> Parser<'a> {
         }
         let lines = &mut self.lines;
         let content_start = lines.content.bytes.len();
-        let row = if from_utf8(line).is_ok() {
-            Row::read(line, self.fields, &mut lines.content.bytes).map_err(|error| error.to_string())
+        let row = if line.len() > self.longest {
+            Err((too_long("a line", line.len() as u64, self.longest as u64), false))
+        } else if from_utf8(line).is_ok() {
+            Row::read(line, self.fields, &mut lines.content.bytes)
+                .map_err(|error| (error.to_string(), matches!(error, Error::NoContent { .. })))
         } else {
-            Err("not valid UTF-8".to_owned())
+            Err(("not valid UTF-8".to_owned(), false))
         };
         match row {
             Ok(row) => {
@@ -174,18 +201,60 @@ impl<'a> Parser<'a> {
                 lines.length.push(line.len() as i64);
                 true
             }
-            Err(reason) => {
+            Err((reason, lacks_content)) => {
                 lines.content.bytes.truncate(content_start);
-                lines.bad.push((self.ends, reason));
+                self.bad(line, reason, lacks_content);
                 false
             }
         }
+    }
+
+    #[cold]
+    fn bad(&mut self, line: &[u8], mut reason: String, lacks_content: bool) {
+        let bad = &mut self.lines.bad;
+        if lacks_content && bad.reasons.len() < MOST_REASONS {
+            reason += &there_are(line);
+        }
+        let place = *self.reasons.entry(reason).or_insert_with_key(|reason| {
+            bad.reasons.push(reason.clone());
+            bad.reasons.len() as u32 - 1
+        });
+        bad.line.push(self.ends as i64);
+        bad.reason.push(place);
     }
 
     /// The pages, and how many line ends there were.
     pub fn finish(self) -> (Lines, usize) {
         (self.lines, self.ends)
     }
+}
+
+/// The names of an object's fields for a reason: the first few, cut short.
+fn there_are(line: &[u8]) -> String {
+    const FIELDS: usize = 8;
+    const LETTERS: usize = 30;
+    let mut cursor = Cursor { line, at: 0 };
+    let mut names = Vec::new();
+    let mut name = Vec::new();
+    // The line was read once, so all of this is there.
+    while names.len() <= FIELDS && matches!(cursor.next_byte(), Some(b'{' | b',')) {
+        cursor.at += 1;
+        name.clear();
+        if cursor.next_byte() != Some(b'"') || cursor.string(&mut name).is_err() {
+            break;
+        }
+        names.push(String::from_utf8_lossy(&name).chars().take(LETTERS).collect::<String>());
+        if cursor.expect(b':').is_err() || cursor.skip().is_err() {
+            break;
+        }
+    }
+    if names.is_empty() {
+        return String::new();
+    }
+    if names.len() > FIELDS {
+        names[FIELDS] = "…".to_owned();
+    }
+    format!("; there are: {} (see --text-field)", names.join(", "))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -330,6 +399,7 @@ mod tests {
     use proptest::prelude::*;
 
     const FIELDS: Fields<'static> = Fields { id: "id", url: "url", html: "html", text: "text", date: "date" };
+    const LONGEST: usize = 1 << 20;
 
     #[test]
     fn picks_fields_and_names_bad_lines() {
@@ -344,7 +414,7 @@ mod tests {
             "{\"text\": null, \"html\": \"\"} x\n",
             "{\"text\": \"last\"}",
         );
-        let lines = parse(block.as_bytes(), &FIELDS);
+        let lines = parse(block.as_bytes(), &FIELDS, LONGEST);
         assert_eq!(lines.line, [0, 2, 8]);
         assert_eq!(lines.html, [false, true, false]);
         assert_eq!(lines.id.get(0), Some(&b"7"[..]));
@@ -352,19 +422,19 @@ mod tests {
         assert_eq!(lines.url.get(1), Some(&b"http://a/"[..]));
         assert_eq!(lines.id.get(2), None);
         assert_eq!(lines.content.get(2), Some(&b"last"[..]));
-        let bad: Vec<usize> = lines.bad.iter().map(|bad| bad.0).collect();
-        assert_eq!(bad, [3, 4, 5, 6, 7]);
-        assert!(lines.bad[0].1.starts_with("invalid JSON"), "{}", lines.bad[0].1);
-        assert_eq!(lines.bad[1].1, "not a JSON object");
-        assert_eq!(lines.bad[3].1, "field \"text\" is not a string");
+        assert_eq!(lines.bad.line, [3, 4, 5, 6, 7]);
+        assert!(lines.bad.why(0).starts_with("invalid JSON"), "{}", lines.bad.why(0));
+        assert_eq!(lines.bad.why(1), "not a JSON object");
+        assert_eq!(lines.bad.why(2), "no field \"html\" or \"text\"; there are: id (see --text-field)");
+        assert_eq!(lines.bad.why(3), "field \"text\" is not a string");
         let start = lines.start[1] as usize;
         assert!(block[start..start + lines.length[1] as usize].ends_with("\"http://a/\"}\r"));
     }
 
     fn content(line: &str) -> std::result::Result<String, String> {
-        let lines = parse(line.as_bytes(), &FIELDS);
-        match lines.bad.first() {
-            Some((_, reason)) => Err(reason.clone()),
+        let lines = parse(line.as_bytes(), &FIELDS, LONGEST);
+        match lines.bad.reasons.first() {
+            Some(reason) => Err(reason.clone()),
             None => Ok(String::from_utf8(lines.content.get(0).unwrap().to_vec()).unwrap()),
         }
     }
@@ -394,7 +464,7 @@ mod tests {
 {"text": "f", "meta": {"page": {"url": "u",}}}
 {"text": "g", "page": {"url": "u"}, "url": "u", "meta.page": {"url": "u7"}, "met": {}, "meta": {"pag": {"url": 1}}}
 {"text": "h", "meta": {"text": "not this", "page": {}}}"#;
-        let lines = parse(block, &fields);
+        let lines = parse(block, &fields, LONGEST);
         let texts = |column: &Strings| -> Vec<Option<String>> {
             let text = |at| column.get(at).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap());
             (0..column.present.len()).map(text).collect()
@@ -403,9 +473,8 @@ mod tests {
         assert_eq!(texts(&lines.content), ["a", "b", "c", "g", "h"].map(some));
         assert_eq!(texts(&lines.url), [some("u1"), None, None, some("u7"), None]);
         assert_eq!(texts(&lines.date), [some("d1"), some("d2"), None, None, None]);
-        let bad: Vec<usize> = lines.bad.iter().map(|(line, _)| *line).collect();
-        assert_eq!(bad, [3, 4, 5]);
-        assert!(lines.bad[0].1.contains("meta.page.url"), "{:?}", lines.bad[0]);
+        assert_eq!(lines.bad.line, [3, 4, 5]);
+        assert!(lines.bad.why(0).contains("meta.page.url"), "{:?}", lines.bad);
     }
 
     #[test]
@@ -415,8 +484,8 @@ mod tests {
         assert_eq!(content(r#"{"html": null, "text": "t"}"#).unwrap(), "t");
         assert_eq!(content(r#"{"text": "t", "html": null}"#).unwrap(), "t");
         assert_eq!(content(r#"{"text": "t", "text": "u"}"#).unwrap(), "u");
-        let lines = parse(b"{\"html\": \"a\", \"x\": [}\n{\"html\": \"b\"}", &FIELDS);
-        assert_eq!((lines.content.get(0), lines.bad.len()), (Some(&b"b"[..]), 1));
+        let lines = parse(b"{\"html\": \"a\", \"x\": [}\n{\"html\": \"b\"}", &FIELDS, LONGEST);
+        assert_eq!((lines.content.get(0), lines.bad.line.len()), (Some(&b"b"[..]), 1));
     }
 
     #[test]
@@ -433,16 +502,44 @@ mod tests {
             assert!(content(bad).unwrap_err().starts_with("invalid JSON"), "{bad}: {:?}", content(bad));
         }
         assert!(content("{}").unwrap_err().starts_with("no field"));
-        let lines = parse(b"{\"text\": \"\xff\"}\n{\"text\": \"ok\"}", &FIELDS);
-        assert_eq!(lines.bad, [(0, "not valid UTF-8".to_owned())]);
+        let lines = parse(b"{\"text\": \"\xff\"}\n{\"text\": \"ok\"}", &FIELDS, LONGEST);
+        assert_eq!((&lines.bad.line[..], lines.bad.why(0)), (&[0][..], "not valid UTF-8"));
         assert_eq!(lines.content.get(0), Some(&b"ok"[..]));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_named() {
+        let block = b"{\"text\": \"12345678\"}\n{\"text\": \"123456789\"}\n{\"text\": \"\"}";
+        let lines = parse(block, &FIELDS, 20);
+        assert_eq!(lines.line, [0, 2]);
+        assert_eq!(
+            (&lines.bad.line[..], lines.bad.why(0)),
+            (&[1][..], "a line of 21 bytes, more than --max-page (20)")
+        );
+    }
+
+    #[test]
+    fn a_million_bad_lines_are_a_few_bytes_each() {
+        let many = "{\"body\": 1}\n".repeat(1000);
+        let lines = parse(many.as_bytes(), &FIELDS, LONGEST);
+        assert_eq!((lines.bad.line.len(), lines.bad.reasons.len()), (1000, 1));
+        let other: String = (0..3000).map(|at| format!("{{\"f{at}\": 1}}\n")).collect();
+        let lines = parse(other.as_bytes(), &FIELDS, LONGEST);
+        assert_eq!(lines.bad.reasons.len(), MOST_REASONS + 1);
+        let fields: String = (0..20).map(|at| format!("\"{}{at}\": [],", "x".repeat(90))).collect();
+        let lines = parse(format!("{{{fields}\"z\": 1}}").as_bytes(), &FIELDS, LONGEST);
+        assert!(
+            lines.bad.why(0).len() < 400 && lines.bad.why(0).contains(", … (see"),
+            "{}",
+            lines.bad.why(0)
+        );
     }
 
     #[test]
     fn nesting_is_bounded_not_fatal() {
         let deep = format!("{{\"text\": \"t\", \"x\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
-        let lines = parse(deep.as_bytes(), &FIELDS);
-        assert_eq!(lines.bad.len() + lines.line.len(), 1);
+        let lines = parse(deep.as_bytes(), &FIELDS, LONGEST);
+        assert_eq!(lines.bad.line.len() + lines.line.len(), 1);
     }
 
     /// A line with a page, a broken one, or none; escapes and characters beyond ASCII at any place.
@@ -459,8 +556,8 @@ mod tests {
         #[test]
         fn pages_are_shown_as_they_would_be_held(lines in proptest::collection::vec(line(), 0..12)) {
             let block = lines.join("\n");
-            let held = parse(block.as_bytes(), &FIELDS);
-            let mut parser = Parser::new(&FIELDS, 0);
+            let held = parse(block.as_bytes(), &FIELDS, LONGEST);
+            let mut parser = Parser::new(&FIELDS, 0, LONGEST);
             let mut shown = Vec::new();
             parser.block_shown(block.as_bytes(), |page| {
                 assert!(str::from_utf8(page.text.as_bytes()).is_ok());
@@ -477,7 +574,7 @@ mod tests {
         #[test]
         fn agrees_with_serde(text: String, url: Option<String>, number: i64, other: String) {
             let line = serde_json::json!({"text": text, "url": url, "id": number, "other": [other, {"text": 1}]});
-            let lines = parse(line.to_string().as_bytes(), &FIELDS);
+            let lines = parse(line.to_string().as_bytes(), &FIELDS, LONGEST);
             prop_assert_eq!(lines.content.get(0), Some(text.as_bytes()));
             prop_assert_eq!(lines.url.get(0), url.as_deref().map(str::as_bytes));
             let id = number.to_string();
@@ -487,7 +584,7 @@ mod tests {
         #[test]
         fn blocks_are_as_one(lines in proptest::collection::vec("(\\{\"text\": \"[a-z]{0,3}\"\\}|[a-z ]{0,3})\r?", 0..12), cuts: Vec<bool>) {
             let whole = lines.join("\n");
-            let mut parser = Parser::new(&FIELDS, 0);
+            let mut parser = Parser::new(&FIELDS, 0, LONGEST);
             let mut block = String::new();
             for (at, line) in lines.iter().enumerate() {
                 block.push_str(line);
@@ -501,13 +598,13 @@ mod tests {
             }
             parser.block(block.as_bytes());
             let ends = whole.bytes().filter(|&byte| byte == b'\n').count();
-            prop_assert_eq!(parser.finish(), (parse(whole.as_bytes(), &FIELDS), ends));
+            prop_assert_eq!(parser.finish(), (parse(whole.as_bytes(), &FIELDS, LONGEST), ends));
         }
 
         #[test]
         fn never_panics(block: Vec<u8>) {
-            let lines = parse(&block, &FIELDS);
-            prop_assert!(lines.line.len() + lines.bad.len() <= block.len() + 1);
+            let lines = parse(&block, &FIELDS, LONGEST);
+            prop_assert!(lines.line.len() + lines.bad.line.len() <= block.len() + 1);
         }
     }
 }

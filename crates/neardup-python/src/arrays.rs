@@ -43,7 +43,11 @@ fn wrong_type() -> PyErr {
 }
 
 /// Lists back to Arrow.
-pub fn list_array(offsets: Vec<i64>, values: Vec<u64>) -> PyResult<ArrayRef> {
+pub fn list_array(offsets: Vec<i64>, mut values: Vec<u64>) -> PyResult<ArrayRef> {
+    // Room was made by what a page might have; of a page that says one thing over and over most of it is left.
+    if values.len() < values.capacity() / 4 {
+        values.shrink_to_fit();
+    }
     let field = Arc::new(Field::new("item", DataType::UInt64, false));
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
     let array = LargeListArray::try_new(field, offsets, Arc::new(UInt64Array::from(values)), None);

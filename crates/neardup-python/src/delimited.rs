@@ -15,7 +15,7 @@ use crate::arrays::{detached, pyarrow};
 type Read<'py> = (Vec<Bound<'py, PyAny>>, usize, u64, &'static str);
 
 /// ([wanted column, …, starts, ends, lines], where the next record begins, the number of its line, why it was not read:
-/// "enough", "unfinished" or "odd") of the records of `data` from `at` on that leave no doubt. An empty value is null.
+/// "enough", "unfinished", "open" (a quote has no end) or "odd") of the records of `data` from `at` on that leave no doubt. An empty value is null.
 #[pyfunction]
 #[pyo3(signature = (data, at, line, *, delimiter, width, wanted, most_records, most_bytes))]
 #[allow(clippy::too_many_arguments)]
@@ -30,8 +30,7 @@ pub fn read_delimited<'py>(
     most_records: usize,
     most_bytes: usize,
 ) -> PyResult<Read<'py>> {
-    let delimiter = u8::try_from(delimiter).map_err(|_| PyValueError::new_err("a delimiter is one byte"))?;
-    let form = Form { delimiter, width, wanted: &wanted };
+    let form = Form { delimiter: one_byte(delimiter)?, width, wanted: &wanted };
     let most = Most { records: most_records, bytes: most_bytes };
     let (arrays, at, line, stop) = detached(py, || {
         let (records, at, line, stop) = delimited::read(&data, at.min(data.len()), line, form, most);
@@ -42,9 +41,36 @@ pub fn read_delimited<'py>(
     let stop = match stop {
         Stop::Enough => "enough",
         Stop::Unfinished => "unfinished",
+        Stop::Open => "open",
         Stop::Odd => "odd",
     };
     Ok((arrays, at, line, stop))
+}
+
+/// (numbers of lines, how many fields each has, where the next record begins, the number of its line) of rows from `at` on
+/// that have not `width` fields, as far as they leave no doubt.
+#[pyfunction]
+#[pyo3(signature = (data, at, line, *, delimiter, width, most_records, most_bytes))]
+#[allow(clippy::too_many_arguments)]
+pub fn wrong_rows(
+    py: Python<'_>,
+    data: PyBackedBytes,
+    at: usize,
+    line: u64,
+    delimiter: char,
+    width: usize,
+    most_records: usize,
+    most_bytes: usize,
+) -> PyResult<(Vec<u64>, Vec<u64>, usize, u64)> {
+    let form = Form { delimiter: one_byte(delimiter)?, width, wanted: &[] };
+    let most = Most { records: most_records, bytes: most_bytes };
+    let (wrong, at, line) =
+        detached(py, || delimited::wrong_rows(&data, at.min(data.len()), line, form, most));
+    Ok((wrong.lines, wrong.fields, at, line))
+}
+
+fn one_byte(delimiter: char) -> PyResult<u8> {
+    u8::try_from(delimiter).map_err(|_| PyValueError::new_err("a delimiter is one byte"))
 }
 
 fn columns(records: Records) -> Result<Vec<ArrayRef>, ArrowError> {

@@ -17,6 +17,7 @@ mod errors;
 mod exact;
 mod fingerprints;
 mod index;
+mod json_array;
 mod lines;
 mod matching;
 mod one_page;
@@ -47,7 +48,7 @@ mod _native {
     #[pymodule_export]
     use crate::content::{content_sets, content_streams, stream_cells, stream_labels};
     #[pymodule_export]
-    use crate::delimited::read_delimited;
+    use crate::delimited::{read_delimited, wrong_rows};
     #[pymodule_export]
     use crate::errors::DamagedError;
     #[pymodule_export]
@@ -58,6 +59,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::index::{IndexStore, site_hashes, token_identities, verify_index};
+    #[pymodule_export]
+    use crate::json_array::{ArrayCutter, too_long};
     #[pymodule_export]
     use crate::lines::{
         count_lines, count_lines_in_file, cut_lines, fingerprint_jsonl, fingerprint_jsonl_file, parse_jsonl,

@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, StringArray, UInt32Array};
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use memchr::{memchr_iter, memrchr};
 use neardup_core::jsonl;
@@ -91,10 +91,16 @@ fn fields([id, url, html, text, date]: &Names) -> jsonl::Fields<'_> {
     jsonl::Fields { id, url, html, text, date }
 }
 
-/// (page columns, [(line, reason), …]) of a block of whole lines.
+/// (page columns, bad lines) of a block of whole lines; a line of more than `longest` bytes is a bad one. Bad lines are
+/// their numbers, the places of their reasons, and the reasons.
 #[pyfunction]
-pub fn parse_jsonl<'py>(py: Python<'py>, block: PyBackedBytes, names: Names) -> PyResult<Parsed<'py>> {
-    let lines = detached(py, || jsonl::parse(&block, &fields(&names)));
+pub fn parse_jsonl<'py>(
+    py: Python<'py>,
+    block: PyBackedBytes,
+    names: Names,
+    longest: usize,
+) -> PyResult<Parsed<'py>> {
+    let lines = detached(py, || jsonl::parse(&block, &fields(&names), longest));
     batch(py, lines, Contents::Held)
 }
 
@@ -106,10 +112,11 @@ pub fn parse_jsonl_file<'py>(
     start: u64,
     length: usize,
     names: Names,
-) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>, usize)> {
+    longest: usize,
+) -> PyResult<(Bound<'py, PyAny>, BadLines<'py>, usize)> {
     let (lines, ends) = detached(py, || {
         let fields = fields(&names);
-        let mut parser = jsonl::Parser::new(&fields, length);
+        let mut parser = jsonl::Parser::new(&fields, length, longest);
         blocks(&path, start, length, |block| parser.block(block))?;
         io::Result::Ok(parser.finish())
     })?;
@@ -118,23 +125,25 @@ pub fn parse_jsonl_file<'py>(
 }
 
 /// What reading makes of the pages of a block of whole lines, each while it is in the nearest cache: (page columns without
-/// contents, [(line, reason), …], what `fingerprint_pages` gives).
+/// contents, bad lines, what `fingerprint_pages` gives).
 #[pyfunction]
-#[pyo3(signature = (block, names, kinds, *, held, hash="fold", site_rule="registrable"))]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (block, names, longest, kinds, *, held, hash="fold", site_rule="registrable"))]
 pub fn fingerprint_jsonl<'py>(
     py: Python<'py>,
     block: PyBackedBytes,
     names: Names,
+    longest: usize,
     kinds: Vec<KindParts>,
     held: bool,
     hash: &str,
     site_rule: &str,
-) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>, Fingerprinted<'py>)> {
+) -> PyResult<(Bound<'py, PyAny>, BadLines<'py>, Fingerprinted<'py>)> {
     let asked = Asked::new(kinds, held, hash, site_rule)?;
     let (lines, read) = detached(py, || {
         with_workbench(|bench| {
             let fields = fields(&names);
-            let mut parser = jsonl::Parser::new(&fields, PAGE.min(block.len()));
+            let mut parser = jsonl::Parser::new(&fields, PAGE.min(block.len()), longest);
             let mut read = PagesRead::new(&asked, block.len(), bench);
             parser.block_shown(&block, |page| read.text(page));
             (parser.finish().0, read.end())
@@ -146,7 +155,7 @@ pub fn fingerprint_jsonl<'py>(
 
 /// The same of whole lines that stand in a file, and behind the bad lines how many line ends there are.
 #[pyfunction]
-#[pyo3(signature = (path, start, length, names, kinds, *, held, hash="fold", site_rule="registrable"))]
+#[pyo3(signature = (path, start, length, names, longest, kinds, *, held, hash="fold", site_rule="registrable"))]
 #[allow(clippy::too_many_arguments)]
 pub fn fingerprint_jsonl_file<'py>(
     py: Python<'py>,
@@ -154,16 +163,17 @@ pub fn fingerprint_jsonl_file<'py>(
     start: u64,
     length: usize,
     names: Names,
+    longest: usize,
     kinds: Vec<KindParts>,
     held: bool,
     hash: &str,
     site_rule: &str,
-) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, String)>, usize, Fingerprinted<'py>)> {
+) -> PyResult<(Bound<'py, PyAny>, BadLines<'py>, usize, Fingerprinted<'py>)> {
     let asked = Asked::new(kinds, held, hash, site_rule)?;
     let ((lines, ends), read) = detached(py, || {
         with_workbench(|bench| {
             let fields = fields(&names);
-            let mut parser = jsonl::Parser::new(&fields, PAGE.min(length));
+            let mut parser = jsonl::Parser::new(&fields, PAGE.min(length), longest);
             let mut read = PagesRead::new(&asked, length, bench);
             blocks(&path, start, length, |block| parser.block_shown(block, |page| read.text(page)))?;
             io::Result::Ok((parser.finish(), read.end()))
@@ -220,7 +230,9 @@ fn with_buffer<R>(work: impl FnOnce(&mut Vec<u8>) -> R) -> R {
     })
 }
 
-type Parsed<'py> = (Bound<'py, PyAny>, Vec<(usize, String)>);
+/// Numbers of lines, the places of their reasons, and the reasons.
+type BadLines<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<String>);
+type Parsed<'py> = (Bound<'py, PyAny>, BadLines<'py>);
 
 /// Whether the contents of pages are among what was parsed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -237,7 +249,9 @@ fn batch(py: Python<'_>, mut lines: jsonl::Lines, contents: Contents) -> PyResul
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let arrays = columns.into_iter().map(|(_, array)| pyarrow(py, array)).collect::<PyResult<Vec<_>>>()?;
     let batch = py.import("pyarrow")?.getattr("RecordBatch")?.call_method1("from_arrays", (arrays, names))?;
-    Ok((batch, bad))
+    let line = pyarrow(py, Arc::new(Int64Array::from(bad.line)))?;
+    let reason = pyarrow(py, Arc::new(UInt32Array::from(bad.reason)))?;
+    Ok((batch, (line, reason, bad.reasons)))
 }
 
 type Columns = Vec<(&'static str, ArrayRef)>;

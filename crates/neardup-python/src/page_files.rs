@@ -11,9 +11,12 @@ use pyo3::prelude::*;
 
 use crate::arrays::{detached, pyarrow};
 
-/// What the files begin with that are compressed, or may be: gzip, zstd, and the latter's frames to be passed over.
+/// What the files begin with that are compressed, or may be: gzip, xz, bzip2, zstd, and the latter's
+/// frames to be passed over.
 fn may_be_packed(content: &[u8]) -> bool {
     content.starts_with(&[0x1f, 0x8b])
+        || content.starts_with(b"\xfd7zXZ\0")
+        || content.starts_with(b"BZh")
         || content.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
         || content.len() >= 4 && content[1..4] == [0x2a, 0x4d, 0x18]
 }

@@ -8,7 +8,16 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import Verb, bytes_of, fields_of, folder_to_write, input_options, reading_of, reading_options
+from neardup.cli.options import (
+    Verb,
+    bytes_of,
+    fields_of,
+    folder_to_write,
+    input_options,
+    length_of,
+    reading_of,
+    reading_options,
+)
 
 
 @click.command(cls=Verb, short_help="Find near-duplicates in a crawl or corpus and decide what stays.")
@@ -60,6 +69,11 @@ from neardup.cli.options import Verb, bytes_of, fields_of, folder_to_write, inpu
     "--memory", metavar="SIZE", callback=lambda _context, _option, text: bytes_of(text),
     help="Memory to get along with, as 2GiB; what does not fit goes to the scratch folder.  "
     "[default: three quarters of what the machine has]",
+)  # fmt: skip
+@click.option(
+    "--max-page", metavar="SIZE", default="64MiB", show_default=True,
+    callback=lambda _context, _option, text: length_of(text),
+    help="Skip and name a page that is longer as it stands in its file.",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="End the run at the first record that cannot be read.")
 @click.option(
@@ -122,6 +136,7 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
         threads=options["threads"],
         max_pairs=options["max_pairs"] or 0,
         memory=options["memory"],
+        max_page=options["max_page"],
         statistics=options["statistics"],
     )
     if options["engine"] == "spark":

@@ -20,6 +20,9 @@ from neardup.cli.options import WORDS
 from neardup.errors import NeardupError, UsageError
 from neardup.version import VERSION
 
+#: The signals that asked the program to end.
+_asked_to_end: list[int] = []
+
 #: Hints that state something instead of telling what to try.
 _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *"123456789")
 
@@ -98,6 +101,18 @@ def main() -> None:
     _end_in_order()
     try:
         code = application.main(prog_name="neardup", standalone_mode=False)
+    except BaseException as error:
+        # Whatever breaks because the program ends is no error.
+        if _asked_to_end and not isinstance(error, SystemExit):
+            sys.exit(128 + _asked_to_end[0])
+        _end_by(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _end_by(failure: BaseException) -> NoReturn:
+    """Says what ended the program, and ends it with the exit code for that."""
+    try:
+        raise failure
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
@@ -121,7 +136,6 @@ def main() -> None:
         click.echo(f"neardup: unexpected {type(error).__name__}: {error}", err=True)
         click.echo("  this is a fault in neardup; `neardup --traceback VERB …` shows where it arose", err=True)
         sys.exit(1)
-    sys.exit(code if isinstance(code, int) else 0)
 
 
 def _left(words: list[str]) -> str:
@@ -203,6 +217,10 @@ def _end_in_order() -> None:
     """Lets a request to end, or a terminal that closes, unwind the run: half-written folders go."""
 
     def leave(number: int, frame: FrameType | None) -> NoReturn:
+        _asked_to_end.append(number)
+        if (logs := sys.modules.get("logging")) is not None:
+            # What talks to Spark's machine logs that its connection broke.
+            logs.getLogger("py4j").setLevel(logs.CRITICAL + 1)
         sys.exit(128 + number)
 
     for name in ("SIGTERM", "SIGHUP"):

@@ -153,6 +153,21 @@ def reading_of(options: dict[str, Any]) -> Any:
     return Reading(hash=options["token_hash"], site=options["site_rule"], min_tokens=options["min_tokens"])
 
 
+def length_of(text: str) -> int:
+    """How long a page may be.
+
+    >>> length_of("1MiB")
+    1048576
+    """
+    from neardup.engines.machine import parse_bytes
+    from neardup.errors import UsageError
+
+    size = parse_bytes(text)
+    if not 1 <= size <= 1 << 30:
+        raise UsageError(f"a page of {text} is none that can be read", hint="give between 1 and 1GiB")
+    return size
+
+
 def bytes_of(text: str | None) -> int:
     """A number of bytes as people write it; 0 where none is given.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from neardup.earlier_pages import REASON as EARLIER
 from neardup.engines.accepted import AcceptedPairs
 from neardup.engines.default import described
 from neardup.results import Result
+from neardup.sources.skipped import NAMED, WHOLE_FILE
 from neardup.text import Reading
 
 
@@ -43,6 +45,8 @@ def print_summary(result: Result, largest: int = 5) -> None:
     """The summary of a run."""
     console = page()
     report, counts = result.report, result.report["counts"]
+    for line in _named(report["failed_files"], counts["failed_files"], "! "):
+        console.print(line)
     console.print(_headline(counts))
     console.print()
     console.print(_numbers(result))
@@ -56,14 +60,24 @@ def print_summary(result: Result, largest: int = 5) -> None:
     console.print(_stages(report))
     for warning in report["warnings"]:
         console.print(Text(f"! {warning}", style="yellow"))
-    for bad in report["skipped"][:3]:
-        told = printable(f"{bad['source']}, {bad['position']}: {bad['reason']}")
-        console.print(Text(f"  {told}", style="yellow"))
-    if len(report["skipped"]) > 3:
-        console.print(Text(f"  … {len(report['skipped']) - 3:,} more in run.json", style="yellow"))
+    for line in [
+        *_named(report["skipped"], counts["skipped"], "  "),
+        *_named(report["left_out_files"], counts["left_out_files"], "  left out: "),
+    ]:
+        console.print(line)
     if result.folder is not None:
         place = printable(str(result.folder))
         console.print(Text.assemble(("Result", "bold"), f"  {place}/  (report.html to look at; .parquet; run.json)"))
+
+
+def _named(entries: list[dict[str, str]], count: int, before: str, most: int = 3) -> Iterator[Text]:
+    """A line for each of the first entries, and how many more there are."""
+    for bad in entries[:most]:
+        place = bad["source"] if bad["position"] == WHOLE_FILE else f"{bad['source']}, {bad['position']}"
+        yield Text(printable(f"{before}{place}: {bad['reason']}"), style="yellow")
+    if count > most:
+        where = "run.json" if count <= NAMED else "skipped.parquet"
+        yield Text(f"  … {count - most:,} more in {where}", style="yellow")
 
 
 def titled(title: str, table: Table) -> Group:
@@ -154,6 +168,7 @@ def _numbers(result: Result) -> Table:
         ("undated", "pages without a date that can be read: taken for the oldest"),
         ("ignored", "records that are no pages (requests, images, redirects …)"),
         ("skipped", "records that could not be read"),
+        ("left_out_files", "files left out of the folders (no known format, no file, or a link that leads out)"),
     ]
     rows += [(counts[name], text) for name, text in optional if counts.get(name)]
     if len(result.earlier):

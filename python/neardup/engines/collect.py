@@ -31,10 +31,10 @@ from neardup.engines.store import Lists, PartStore, loaded
 from neardup.errors import InputError
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
 from neardup.fingerprints.one_pass import OnePass, ReadPages
-from neardup.page import Kinds
 from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Loaded, Source
+from neardup.sources.skipped import SkippedRecords
 from neardup.workers import in_order
 
 
@@ -60,6 +60,10 @@ class Collection:
     tally: Tally
     #: Fingerprints of all pages that had to wait for statistics of the collection: rows of numbers in batches, or sets.
     _given: dict[AnyFingerprint, list[FixedWidth] | Sets] = field(default_factory=dict, repr=False)
+
+    def skipped(self) -> Iterator[SkippedRecords]:
+        """The records that could not be read, in order, some at a time."""
+        return self.store.skipped()
 
     def column(self, name: str) -> pa.ChunkedArray:
         """One of ``KEPT``, or ``title``, ``site`` or ``tokens`` (how many), of all pages."""
@@ -248,9 +252,8 @@ class _Worker:
             loaded = chunk.load()
             columns, replaced = self.columns.of(loaded.pages)
             columns |= self._also(loaded)
-        kinds = Kinds.of(loaded.pages)
-        tally = Tally(1, loaded.pages.num_rows, chunk.nbytes, replaced, loaded.skipped, loaded.ignored, html=kinds.html)
-        return Part(pa.RecordBatch.from_pydict(columns), tally)
+        skipped = SkippedRecords.of(loaded.skipped) if loaded.skipped else None
+        return Part(pa.RecordBatch.from_pydict(columns), Tally.of(chunk, loaded, replaced), skipped)
 
 
 def collect(
@@ -272,8 +275,8 @@ def collect(
     # Closed at once when something is wrong: threads would go on reading.
     with closing(_parts(source, worker, settings, done)) as parts:
         for part in parts:
-            if settings.strict and part.tally.skipped:
-                bad = part.tally.skipped[0]
+            if settings.strict and part.skipped:
+                bad = part.skipped[0]
                 raise InputError(
                     f"a record cannot be read: {bad.reason}",
                     where=f"{bad.source}, {bad.position}",
@@ -284,7 +287,7 @@ def collect(
     store.settle()
     tally = store.tally()
     if not tally.pages:
-        raise InputError("no pages were found in the input", hint=_why_none(tally))
+        raise InputError("no pages were found in the input", hint=_why_none(tally, store))
     return Collection(store, worker.columns.kinds, tally.pages, tally)
 
 
@@ -292,15 +295,23 @@ def _parts(source: Source, worker: _Worker, settings: Settings, done: int) -> Ge
     """The parts of a source behind those that are done, in order. On many cores several files are read at a time; not
     where memory is short, for what is ready before its time has to be held."""
     if done:
-        return in_order(islice(source.chunks(), done, None), worker, settings.batches_at_once)
+        items = islice(source.chunks(), done, None)
+        room = settings.memory_budget // 16
+        return in_order(items, worker, settings.batches_at_once, size_of=_size if settings.memory else None, room=room)
     return in_lanes(
         source.lanes(),
         worker,
         settings.batches_at_once,
         beside=1 if settings.memory else settings.workers // _WORKERS_A_LANE,
-        size_of=lambda part: int(part.rows.nbytes),
+        size_of=lambda part: part.nbytes,
         room=settings.memory_budget // 16,
+        item_size=_size if settings.memory else None,
     )
+
+
+def _size(chunk: Chunk) -> int:
+    """What a chunk is when unpacked, about."""
+    return chunk.nbytes if chunk.plain is None else chunk.plain
 
 
 def _chosen(batches: Iterator[pa.LargeListArray], chosen: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
@@ -311,9 +322,10 @@ def _chosen(batches: Iterator[pa.LargeListArray], chosen: npt.NDArray[np.bool_])
         yield lists if flags.all() else lists.filter(pa.array(flags))
 
 
-def _why_none(tally: Tally) -> str:
+def _why_none(tally: Tally, store: PartStore) -> str:
     if tally.skipped:
-        return f"records that could not be read: {len(tally.skipped):,}, the first: {tally.skipped[0].describe()}"
+        first = next(store.skipped())[0]
+        return f"records that could not be read: {tally.skipped:,}, the first: {first.describe()}"
     if tally.ignored:
         kinds = ", ".join(f"{count} {kind}" for kind, count in tally.ignored.items())
         return f"it holds only records that are no pages: {kinds}"

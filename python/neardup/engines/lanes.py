@@ -30,16 +30,19 @@ def in_lanes(
     beside: int,
     size_of: Callable[[Result], int],
     room: int,
+    item_size: Callable[[Item], int] | None = None,
 ) -> Generator[Result]:
     """``work`` of each item of each stream. ``beside`` streams are read at a time; results that wait for those before
-    them have together ``room`` bytes and a little more.
+    them have together ``room`` bytes and a little more. Where one is read at a time, items that are worked on have so
+    many bytes together, too, by ``item_size``.
 
     >>> streams = [lambda: "ab", lambda: "c", lambda: "de"]
     >>> list(in_lanes(streams, str.upper, 4, beside=2, size_of=len, room=100))
     ['A', 'B', 'C', 'D', 'E']
     """
     if beside < 2 or len(streams) < 2:
-        yield from in_order((item for stream in streams for item in stream()), work, threads)
+        items = (item for stream in streams for item in stream())
+        yield from in_order(items, work, threads, size_of=item_size, room=room)
         return
     pool = ThreadPoolExecutor(threads, thread_name_prefix="neardup")
     share = max(2, threads // beside + 1)

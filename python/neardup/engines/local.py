@@ -24,6 +24,7 @@ from neardup.engines.progress import Progress, Silent
 from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
 from neardup.engines.stopwatch import Stage, Stopwatch
+from neardup.engines.unread import all_of, unread_of
 from neardup.engines.warnings import collection_warnings
 from neardup.fingerprints import CollectionStatistics
 from neardup.graph.keep import count_undated
@@ -70,6 +71,10 @@ def run(
         collection.forget_sets()
     with watch.stage("clustering"):
         tables = assemble(collection, matches, settings, whole)
+    left = source.unread
+    sources = (batch.column(0) for batch in collection.store.columns(["source"]))
+    unread = unread_of(collection.skipped(), sources, left)
+    counts = tables.counts | {"undated": undated} | unread.counts()
     report: dict[str, Any] = {
         "format": _native.FORMAT_VERSION,
         "engine": "local",
@@ -80,25 +85,26 @@ def run(
         "settings": asdict(settings) | {"hot": settings.hot_beyond(len(matches.identity))},
         "statistics": first_pass.told(statistics),
         "against": told_of_runs(earlier.runs if earlier is not None else []),
-        "counts": tables.counts | {"undated": undated},
+        "counts": counts,
         "kinds": asdict(collection.tally.kinds),
         "ignored": collection.tally.ignored,
         "rules": [asdict(counts) for counts in matches.rules],
         "pairs": tables.accepted.to_json(),
         "warnings": collection_warnings(
-            tables.counts,
+            counts,
             tables.accepted,
             matches.rules,
             detector,
             collection.column("site").null_count == collection.count,
         ),
-        "skipped": [asdict(bad) for bad in collection.tally.skipped],
+        **unread.to_json(collection.tally),
         "bytes": collection.tally.nbytes,
         "stages": [],
     }
     outcome = Outcome(
         tables.pages, tables.pages_at, tables.pairs, tables.clusters, report, tables.cluster, tables.against,
         tables.earlier, statistics,
+        all_of(collection.skipped(), left) if unread.is_more_than_named(collection.tally) else None,
     )  # fmt: skip
     if fingerprints is not None:
         with watch.stage("fingerprints"):
@@ -107,6 +113,7 @@ def run(
         with watch.stage("certifying"):
             report["certificate"] = certify(collection, outcome)
     report["stages"] += stages(watch.stages)
+    report["peak_memory"] = highest(report["stages"])
     return outcome
 
 
@@ -149,6 +156,15 @@ def _matched(
         lambda path: Matches.load(path, made_of),
         worth=settings.commit_every,
     )
+
+
+def highest(told: list[dict[str, Any]]) -> int:
+    """The most memory that one of these stages took, as ``run.json`` tells them.
+
+    >>> highest([{"peak_memory": 5}, {"peak_memory": None}])
+    5
+    """
+    return max((stage["peak_memory"] or 0 for stage in told), default=0)
 
 
 def stages(done: list[Stage]) -> list[dict[str, object]]:

@@ -145,6 +145,8 @@ class Outcome:
     earlier: pa.Table | None = None
     #: What fingerprints were computed with, where the detector needs statistics of the collection.
     statistics: CollectionStatistics | None = None
+    #: All that was not read, where there is more of it than ``report`` names.
+    unread: Groups | None = None
 
     @cached_property
     def pages(self) -> pa.Table:
@@ -293,7 +295,7 @@ def _assembled(
         "removed": int(collection.count - kept[mine].sum()),
         "repeated_ids": repeated,
         "wrong_charset": collection.tally.replaced,
-        "skipped": len(collection.tally.skipped),
+        "skipped": collection.tally.skipped,
         "ignored": sum(collection.tally.ignored.values()),
     }
     return Tables(

@@ -16,8 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.fingerprints import FixedWidth
-from neardup.page import Kinds, Skipped
+from neardup.page import Kinds
 from neardup.record import record
+from neardup.sources import Chunk, Loaded
+from neardup.sources.skipped import SkippedRecords, add_kinds
 
 #: What is kept of each page as the source told it.
 KEPT: Final = ("id", "url", "date", "source", "record", "offset", "length")
@@ -37,8 +39,11 @@ class Tally:
     nbytes: int = 0
     #: Pages with bytes that did not fit their encoding.
     replaced: int = 0
-    skipped: list[Skipped] = field(default_factory=list)
+    #: Records that could not be read, and how many of each kind of reason.
+    skipped: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
     ignored: dict[str, int] = field(default_factory=dict)
+    tolerated: dict[str, int] = field(default_factory=dict)
     #: Of the pages, those of markup; the others are plain text.
     html: int = 0
 
@@ -48,31 +53,48 @@ class Tally:
         return Kinds(self.html, self.pages - self.html)
 
     @staticmethod
-    def total(tallies: Sequence[Tally]) -> Tally:
+    def of(chunk: Chunk, loaded: Loaded, replaced: int) -> Tally:
+        """What a chunk that was loaded has to tell."""
+        skipped = SkippedRecords.of(loaded.skipped)
+        return Tally(
+            1,
+            loaded.pages.num_rows,
+            chunk.nbytes,
+            replaced,
+            len(skipped),
+            skipped.kinds() if skipped else {},
+            loaded.ignored,
+            loaded.tolerated,
+            Kinds.of(loaded.pages).html,
+        )
+
+    @staticmethod
+    def total(tallies: Iterable[Tally]) -> Tally:
         """All of them together.
 
-        >>> Tally.total([Tally(1, 3, 10, ignored={"image": 1}), Tally(1, 4, 5, ignored={"image": 2})])
-        Tally(chunks=2, pages=7, nbytes=15, replaced=0, skipped=[], ignored={'image': 3}, html=0)
+        >>> together = Tally.total([Tally(1, 3, 10, ignored={"image": 1}), Tally(1, 4, 5, ignored={"image": 2})])
+        >>> together.pages, together.nbytes, together.ignored
+        (7, 15, {'image': 3})
         """
+        numbers, html = [0] * 5, 0
+        reasons: dict[str, int] = {}
         ignored: Counter[str] = Counter()
+        tolerated: Counter[str] = Counter()
         for tally in tallies:
+            one = (tally.chunks, tally.pages, tally.nbytes, tally.replaced, tally.skipped)
+            numbers = [before + more for before, more in zip(numbers, one, strict=True)]
+            reasons = add_kinds(reasons, tally.reasons)
             ignored.update(tally.ignored)
-        return Tally(
-            chunks=sum(tally.chunks for tally in tallies),
-            pages=sum(tally.pages for tally in tallies),
-            nbytes=sum(tally.nbytes for tally in tallies),
-            replaced=sum(tally.replaced for tally in tallies),
-            skipped=[bad for tally in tallies for bad in tally.skipped],
-            ignored=dict(sorted(ignored.items())),
-            html=sum(tally.html for tally in tallies),
-        )
+            tolerated.update(tally.tolerated)
+            html += tally.html
+        return Tally(*numbers, reasons, dict(sorted(ignored.items())), dict(sorted(tolerated.items())), html)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Tally:
-        return Tally(**(value | {"skipped": [Skipped(**bad) for bad in value["skipped"]]}))
+        return Tally(**value)
 
 
 @record(frozen=True, slots=True)
@@ -81,6 +103,13 @@ class Part:
 
     rows: pa.RecordBatch
     tally: Tally
+    #: What of the same stretch of the input could not be read.
+    skipped: SkippedRecords | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes of memory it takes."""
+        return int(self.rows.nbytes) + (self.skipped.nbytes if self.skipped is not None else 0)
 
 
 def fixed_width_column(values: FixedWidth) -> pa.FixedSizeListArray:

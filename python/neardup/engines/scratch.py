@@ -1,10 +1,11 @@
 """The scratch folder: what a run has done so far, so that a run that was killed can go on.
 
-Reading commits *segments*: an Arrow file of parts (and a file for each column of long lists), then a small file with
-their lengths and checksums and the tally. All are written under another name, flushed and renamed, in that order, so a
-segment either counts or does not exist. A segment whose checksum is wrong is dropped with all behind it, and read
-again. Later stages commit what they made as one file each, in the same way. The manifest says what the run is a run of;
-going on with another input or detector is refused, naming the difference.
+Reading commits *segments*: an Arrow file of parts (and a file for each column of long lists, and one of the records
+that could not be read), then a small file with their lengths and checksums and the tally. All are written under
+another name, flushed and renamed, in that order, so a segment either counts or does not exist. A segment whose
+checksum is wrong is dropped with all behind it, and read again. Later stages commit what they made as one file each,
+in the same way. The manifest says what the run is a run of; going on with another input or detector is refused,
+naming the difference.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -28,13 +30,14 @@ from neardup.engines.parts import LIST, Part, Tally
 from neardup.errors import FormatError, OutputError, UsageError
 from neardup.lazy import later
 from neardup.sinks import write_json
+from neardup.sources.skipped import SkippedRecords
 from neardup.writing import check_local, replacing
 
 pc = later("pyarrow.compute")
 
 _MANIFEST = "manifest.json"
 #: The names of the files there are in a scratch folder.
-_OWN: Final = re.compile(r"(manifest\.json|stage-[a-z]+|segment-[0-9]{6}\.(arrow|list_[a-z0-9]+|json))(\.tmp)?")
+_OWN: Final = re.compile(r"(manifest\.json|stage-[a-z]+|segment-[0-9]{6}\.(arrow|skipped|list_[a-z0-9]+|json))(\.tmp)?")
 _BLOCK = 1 << 20
 
 _Made = TypeVar("_Made")
@@ -127,9 +130,24 @@ class Scratch:
         with replacing(files[0]) as file, pa.ipc.new_file(file, batches[0].schema) as writer:
             for batch in batches:
                 writer.write_batch(batch)
+        skipped = SkippedRecords.of(*(part.skipped for part in parts if part.skipped))
+        if skipped:
+            files.append(self._path(number, "skipped"))
+            # A file holds one dictionary a column.
+            table = skipped.table.unify_dictionaries()
+            with replacing(files[-1]) as file, pa.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
         sums = {path.name: [path.stat().st_size, checksum(path)] for path in files}
         write_json({"files": sums, **tally.to_json()}, self._path(number, "json"))
         self.tallies.append(tally)
+
+    def skipped(self, number: int) -> Iterator[SkippedRecords]:
+        """The records of a committed segment that could not be read."""
+        path = self._path(number, "skipped")
+        if path.exists():
+            with pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+                for at in range(reader.num_record_batches):
+                    yield SkippedRecords(pa.Table.from_batches([reader.get_batch(at)]))
 
     def names(self, number: int) -> list[str]:
         """The columns of a committed segment."""
@@ -199,6 +217,28 @@ class Scratch:
             return Tally.from_json(told)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
+
+
+@contextmanager
+def temporary(folder: Path | None, wanted: bool) -> Iterator[Scratch | None]:
+    """A scratch folder for a run whose result is not written, where one is wanted: the one that was named, or a
+    temporary one; removed when the block ends.
+
+    >>> with temporary(None, True) as scratch:
+    ...     folder = scratch.folder
+    >>> folder.exists()
+    False
+    """
+    if not wanted and folder is None:
+        yield None
+        return
+    with ExitStack() as stack:
+        if folder is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="neardup-"))) / "scratch"
+        # Nobody goes on with such a run.
+        scratch = Scratch.start(folder, {"result": "in memory"})
+        stack.callback(discard, folder)
+        yield scratch
 
 
 def read_lists(held: InFile, at_once: int = _READ_AT_ONCE) -> Iterator[pa.LargeListArray]:

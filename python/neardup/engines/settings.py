@@ -12,6 +12,7 @@ from neardup.errors import UsageError
 from neardup.graph.keep import POLICIES, KeepPolicy
 from neardup.graph.removal import REMOVALS, Removal
 from neardup.record import record
+from neardup.sources.base import PAGE_BYTES
 from neardup.text import Reading
 
 #: Accepted pairs that are held whatever the pages, and beyond that for each page, unless a run is told otherwise.
@@ -29,7 +30,7 @@ _HOT: Final = (20_000, 1 << 16)
 
 @record(frozen=True, slots=True)
 class Settings:
-    """Settings of a run; none but ``reading``, ``keep``, ``removal`` and ``statistics`` changes the answer.
+    """Settings of a run; only ``reading``, ``keep``, ``removal``, ``max_page`` and ``statistics`` change the answer.
 
     >>> Settings().keep
     'first'
@@ -56,6 +57,9 @@ class Settings:
     #: Bytes of memory to get along with, beside some 300 MB for the program itself: what does not fit goes to the
     #: scratch folder until it is needed. 0 means three quarters of what the machine, or the process's group, has.
     memory: int = 0
+    #: A page that is longer as it stands in its file (a line, a row, a value, a record, a file) is skipped, and named
+    #: with its length. Pages that are given from memory may be as long as they are.
+    max_page: int = PAGE_BYTES
     #: Seconds between two commits of what was read to the scratch folder, and what a later stage must take for its
     #: outcome to be committed: what a killed run may have to do again.
     commit_every: float = 30.0
@@ -71,6 +75,8 @@ class Settings:
             raise UsageError(f"unknown removal {self.removal!r}", hint=f"one of {', '.join(REMOVALS)}")
         if self.threads < 0 or self.max_pairs < 0 or self.hot < 0:
             raise UsageError("threads, max_pairs and hot must not be negative")
+        if self.max_page < 1:
+            raise UsageError("max_page must be one byte or more")
 
     def every_pair(self) -> Settings:
         """The same, but all accepted pairs are looked for and held: for what asks about single pairs."""

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from neardup.engines.parts import LIST, Part, Tally
 from neardup.engines.scratch import InFile, Scratch, read_lists
+from neardup.sources.skipped import SkippedRecords
 
 #: Batches of lists, all in memory or all in files.
 Lists = list[pa.LargeListArray] | list[InFile]
@@ -49,7 +50,7 @@ class PartStore:
         """Takes the next part; commits, and lets go of what was committed, when it is time."""
         self._names = self._names or part.rows.schema.names
         self._fresh.append(part)
-        self._held += part.rows.nbytes
+        self._held += part.nbytes
         if self.scratch is None:
             return
         full = self._held > self.budget
@@ -85,6 +86,16 @@ class PartStore:
             else:
                 yield from _selected(parts, names)
         yield from _selected(self._fresh, names)
+
+    def skipped(self) -> Iterator[SkippedRecords]:
+        """The records that could not be read, in order."""
+        for number, parts in enumerate(self._committed):
+            if parts is None:
+                assert self.scratch is not None
+                yield from self.scratch.skipped(number)
+            else:
+                yield from (part.skipped for part in parts if part.skipped)
+        yield from (part.skipped for part in self._fresh if part.skipped)
 
     def settle(self) -> None:
         """Ends the taking of parts. Where some had to go, all go: what comes next has the memory for itself."""

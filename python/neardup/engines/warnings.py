@@ -9,6 +9,7 @@ from neardup.detectors import Detector
 from neardup.detectors.rules import ExactJaccard
 from neardup.engines.accepted import FOREST, AcceptedPairs
 from neardup.engines.matches import RuleCounts
+from neardup.sources.skipped import NAMED
 
 #: Of so many different pages or more, at least this share should stay: a crawl that repeats itself more than this is
 #: rare, and a detector that something all pages share leads astray is not.
@@ -26,13 +27,16 @@ def collection_warnings(
     """The warnings of a run, from what it counted.
 
     >>> from neardup.detectors import parse
-    >>> counts = {"skipped": 2, "repeated_ids": 0, "identity_sets": 9, "kept": 9}
+    >>> counts = {"failed_files": 0, "skipped": 2, "repeated_ids": 0, "identity_sets": 9, "kept": 9}
     >>> collection_warnings(counts, AcceptedPairs(5, True, "all", 0), [], parse("minhash"), True)
     ["records that could not be read: 2; 'skipped' names them"]
     """
     said = []
+    if counts["failed_files"]:
+        said.append(f"files of which no record could be read: {counts['failed_files']:,}; 'failed_files' names them")
     if counts["skipped"]:
-        said.append(f"records that could not be read: {counts['skipped']:,}; 'skipped' names them")
+        names = "names them" if counts["skipped"] <= NAMED else f"names the first {NAMED:,} of them"
+        said.append(f"records that could not be read: {counts['skipped']:,}; 'skipped' {names}")
     if counts["repeated_ids"]:
         said.append(f"ids that occurred before and became id#row: {counts['repeated_ids']:,}")
     if accepted.held == FOREST:

@@ -143,7 +143,7 @@ def evaluate_curves(
         "revisions": corpus.collection.count,
         "tokens": int(corpus.collection.column("tokens").to_numpy().sum()),
         "pairs": len(corpus.pairs.first),
-        "skipped": len(corpus.collection.tally.skipped),
+        "skipped": corpus.collection.tally.skipped,
         "similarity": {name: _histogram(values) for name, values in corpus.similarity.items()},
         "methods": [_told(method, corpus.collection.count) for method in done],
         "settings": {"methods": [str(detector) for detector in chosen], "reading": asdict(settings.reading)},

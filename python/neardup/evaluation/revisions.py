@@ -25,11 +25,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup import _native
 from neardup.engines.collect import Collection
 from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources import Chunk, Fields, Loaded, Source, open_inputs
-from neardup.sources.base import PAGE_BYTES, build_pages, only_skipped, page_too_long
+from neardup.sources.base import PAGE_BYTES, build_pages, only_skipped
 
 _ENDINGS: Final = (".xml", ".xml.bz2", ".xml.gz")
 
@@ -103,7 +104,8 @@ class MediaWiki:
                     row["record"] = record
                     record += 1
                     if len(row["content"]) > PAGE_BYTES:
-                        yield only_skipped(0, Skipped(str(path), f"revision {row['id']}", page_too_long()))
+                        too_long = _native.too_long("a revision", len(row["content"]), PAGE_BYTES)
+                        yield only_skipped(0, Skipped(str(path), f"revision {row['id']}", too_long))
                         continue
                     rows.append(row)
                     size += len(row["content"])
@@ -151,6 +153,10 @@ class MediaWiki:
                 if path:
                     # What is done is taken off its parent, or the tree of the whole dump would grow in memory.
                     path[-1].remove(element)
+
+    @property
+    def unread(self) -> tuple[()]:
+        return ()
 
     def nbytes(self) -> int | None:
         return None

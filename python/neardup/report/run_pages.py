@@ -132,11 +132,18 @@ class RunPages:
             records, len(self), lambda own: self._own_texts(own, patient), lambda rows: self._earlier(rows, patient)
         )
 
-    def texts_for_report(self, records: Sequence[dict[str, Any]], patient: bool) -> list[pa.RecordBatch | None]:
-        """The same, without the pages of earlier runs that cannot be read one by one."""
-        return with_earlier(records, len(self), lambda own: self._own_texts(own, patient), self._earlier.where_there)
+    def texts_for_report(
+        self, records: Sequence[dict[str, Any]], patient: bool, most: int
+    ) -> list[pa.RecordBatch | None]:
+        """The same, without the pages of earlier runs that cannot be read one by one, and those of more than ``most``
+        bytes."""
+        return with_earlier(
+            records, len(self), lambda own: self._own_texts(own, patient, most), self._earlier.where_there
+        )
 
-    def _own_texts(self, records: Sequence[dict[str, Any]], patient: bool) -> list[pa.RecordBatch | None]:
+    def _own_texts(
+        self, records: Sequence[dict[str, Any]], patient: bool, most: int | None = None
+    ) -> list[pa.RecordBatch | None]:
         if self.result.folder is not None and (store := self.result.folder / FILE).exists():
             pages = read_store(store, [record["row"] for record in records])
             return [pages.slice(at, 1) for at in range(len(records))]
@@ -156,11 +163,14 @@ class RunPages:
             hint = "the run named it from the folder it was started in: start there too, or run dedup with --store"
             raise InputError(error.what, where=error.where, hint=hint) from None
         with source:
-            return texts_from(source, records, patient=patient)
+            return texts_from(source, records, patient=patient, most=most)
 
 
-def texts_from(source: Inputs, records: Sequence[dict[str, Any]], *, patient: bool) -> list[pa.RecordBatch | None]:
-    """The pages of these records (with ``row``, ``source``, ``offset``, ``length``) from an input that is open."""
+def texts_from(
+    source: Inputs, records: Sequence[dict[str, Any]], *, patient: bool, most: int | None = None
+) -> list[pa.RecordBatch | None]:
+    """The pages of these records (with ``row``, ``source``, ``offset``, ``length``) from an input that is open; none of
+    more than ``most`` bytes."""
     found = read_again(source, [Where(record["source"], record["offset"], record["length"]) for record in records])
     missing = {record["row"]: at for at, record in enumerate(records) if found[at] is None}
     if missing and patient:
@@ -168,13 +178,17 @@ def texts_from(source: Inputs, records: Sequence[dict[str, Any]], *, patient: bo
         for chunk in source.chunks():
             pages = chunk.load().pages
             for row in [row for row in missing if before <= row < before + pages.num_rows]:
-                found[missing.pop(row)] = pages.slice(row - before, 1)
+                page, at = pages.slice(row - before, 1), missing.pop(row)
+                if most is None or page.column("content").nbytes <= most:
+                    found[at] = page
             before += pages.num_rows
             if not missing:
                 break
         if missing:
             raise InputError("the inputs have changed since the run: pages are missing", where=source.names()[0])
-    return found
+    if most is None:
+        return found
+    return [page if page is not None and page.column("content").nbytes <= most else None for page in found]
 
 
 Texts = Mapping[int, pa.RecordBatch | None]

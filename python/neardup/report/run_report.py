@@ -37,6 +37,8 @@ from neardup.text import Reading, read, term_lists
 FILE: Final = "report.html"
 #: An input of at most so many bytes, as stored, is read once more for the report if it has to be.
 SMALL_INPUT: Final = 8_000_000
+#: Of longer pages no text is shown: all that are shown are held.
+SHOWN_BYTES: Final = 8 << 20
 #: Of longer pages the beginning is shown and compared.
 _MOST_TERMS: Final = 30_000
 #: Differences of an example that are shown.
@@ -289,6 +291,6 @@ def write_report(run: str | os.PathLike[str] | Result | RunPages, *, patient: bo
     findings.add_earlier(pages.result.earlier)
     missing = findings.missing().tolist()
     findings.records |= dict(zip(missing, pages.at(missing), strict=True))
-    made_of = RunReport(findings, pages.report, partial(pages.texts_for_report, patient=patient))
+    made_of = RunReport(findings, pages.report, partial(pages.texts_for_report, patient=patient, most=SHOWN_BYTES))
     made_of.page(pages.report).write(folder / FILE)
     return folder / FILE

@@ -270,6 +270,9 @@ def what_was_read(report: dict[str, Any]) -> Content:
         ("ids that occurred before", f"{counts['repeated_ids']:,}"),
         *([("pages without a date, taken for the oldest", f"{counts['undated']:,}")] if counts.get("undated") else []),
         ("records that could not be read", f"{counts['skipped']:,}"),
+        ("files of which no record could be read", f"{counts['failed_files']:,}"),
+        ("files left out of the folders", f"{counts['left_out_files']:,}"),
+        *((f"pages that were read all the same: {kind}", f"{count:,}") for kind, count in report["tolerated"].items()),
         *((f"records that are no pages: {kind}", f"{count:,}") for kind, count in report["ignored"].items()),
     ]
     paths = report["input"]["paths"]
@@ -281,15 +284,16 @@ def what_was_read(report: dict[str, Any]) -> Content:
         ),
         table(["", "number"], rows),
     ]
-    skipped = report["skipped"]
-    if skipped:
-        listed = [(bad["source"], bad["position"], bad["reason"]) for bad in skipped[:_SKIPPED]]
-        more = f" (the first {_SKIPPED} of {len(skipped):,}; run.json has all)" if len(skipped) > _SKIPPED else ""
-        parts.append(
-            folded(
-                f"records that could not be read{more}", table(["source", "position", "reason"], listed, left=(1, 2))
-            )
-        )
+    listings = [
+        ("files of which no record could be read", report["failed_files"], counts["failed_files"]),
+        ("records that could not be read", report["skipped"], counts["skipped"]),
+        ("files left out of the folders", report["left_out_files"], counts["left_out_files"]),
+    ]
+    for title, entries, count in listings:
+        if entries:
+            listed = [(bad["source"], bad["position"], bad["reason"]) for bad in entries[:_SKIPPED]]
+            more = f" (the first {len(listed):,} of {count:,}; run.json has more)" if count > len(listed) else ""
+            parts.append(folded(f"{title}{more}", table(["source", "position", "reason"], listed, left=(1, 2))))
     return parts
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import IO, Any, Final, Protocol
 
 import zstandard
 
 from neardup.sinks.gzipped import LEVEL, GzipWriter
 from neardup.sources.files import Place
-from neardup.sources.unpack import compression_of
+from neardup.sources.unpack import HEAD_BYTES, compression_of
 from neardup.writing import replacing
 
 
@@ -23,8 +25,8 @@ class Writable(Protocol):
 
 
 def stored_compression(place: Place) -> str:
-    """How a file is compressed: "gzip", "zstd" or "none"."""
-    return compression_of(place.head(4))
+    """How a file is compressed, as ``compression_of`` says."""
+    return compression_of(place.head(HEAD_BYTES))
 
 
 @contextmanager
@@ -47,8 +49,26 @@ def packed(path: str | os.PathLike[str], compression: str, threads: int = 1) -> 
             # The library cuts what it is given where no thread would cut it, but in the same places for any number.
             with zstandard.ZstdCompressor(threads=max(1, threads)).stream_writer(file, closefd=False) as writer:
                 yield writer
+        elif compression in _STREAMS:
+            packer = _STREAMS[compression]()
+            yield _Stream(file, packer)
+            file.write(packer.flush())
         else:
             yield file
+
+
+#: Compressions of the standard library: what packs a stream.
+_STREAMS: Final[dict[str, Callable[[], Any]]] = {"xz": lzma.LZMACompressor, "bzip2": bz2.BZ2Compressor}
+
+
+class _Stream:
+    """Writes what a compressor makes of what is written."""
+
+    def __init__(self, file: IO[bytes], packer: Any) -> None:
+        self._file, self._packer = file, packer
+
+    def write(self, data: bytes, /) -> object:
+        return self._file.write(self._packer.compress(data))
 
 
 def pack_record(data: bytes, compression: str) -> bytes:
@@ -59,4 +79,8 @@ def pack_record(data: bytes, compression: str) -> bytes:
     """
     if compression == "gzip":
         return gzip.compress(data, LEVEL, mtime=0)
+    if compression in _STREAMS:
+        packer = _STREAMS[compression]()
+        packed: bytes = packer.compress(data) + packer.flush()
+        return packed
     return zstandard.compress(data) if compression == "zstd" else data

@@ -42,7 +42,7 @@ def rewrite_warc(file: WarcFile, decisions: Decisions, target: Path, everything:
         stored = stack.enter_context(file.place.open()) if file.place.is_local else None
         out = stack.enter_context(replacing(target))
         unpacked = Unpacked(raw)
-        records = _gathered(_records(unpacked, stored, decisions, everything))
+        records = _gathered(_records(file.longest, unpacked, stored, decisions, everything))
 
         def pack(gathered: list[_Record]) -> bytes:
             return b"".join(one.data if one.packed else pack_record(one.data, unpacked.compression) for one in gathered)
@@ -59,14 +59,16 @@ class _Record:
     packed: bool
 
 
-def _records(unpacked: Unpacked, stored: IO[bytes] | None, decisions: Decisions, everything: bool) -> Iterator[_Record]:
-    for framed in frame(unpacked):
+def _records(
+    longest: int, unpacked: Unpacked, stored: IO[bytes] | None, decisions: Decisions, everything: bool
+) -> Iterator[_Record]:
+    for framed in frame(unpacked, longest):
         record = None
         if framed.damage is not None:
             continue
         if framed.kind == "warcinfo":
             record = _copied(framed, stored, unpacked)
-        elif framed.kind in PAGE_KINDS and _is_page(framed, decisions.offset()):
+        elif framed.kind in PAGE_KINDS and _is_page(framed, decisions.offset(), longest):
             decision = decisions.take_one()
             if everything:
                 record = _Record(_with_fields(framed.header, decision) + framed.block + b"\r\n\r\n", packed=False)
@@ -90,12 +92,12 @@ def _gathered(records: Iterable[_Record]) -> Iterator[list[_Record]]:
         yield held
 
 
-def _is_page(framed: Framed, expected: int | None) -> bool:
+def _is_page(framed: Framed, expected: int | None, longest: int) -> bool:
     """Whether a record is a page: the one that is expected next, where it is known by the place it is stored at."""
     if expected is not None and framed.offset is not None:
         return framed.offset == expected
     try:
-        read_page(framed)
+        read_page(framed, longest)
     except (NotAPage, BodyError):
         return False
     return True
@@ -137,7 +139,7 @@ def rewrite_page_files(
     rows = csv.writer(table, lineterminator="\n")
     rows.writerow(["id", *ADDED.names])
     for named in file.files:
-        _, wrong, _ = read_page_file(named)
+        _, wrong, _ = read_page_file(named, file.longest)
         if wrong is not None:
             continue
         decision = decisions.take_one()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Generator, Iterable
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -15,10 +15,10 @@ import pyarrow.parquet as pq
 
 from neardup.errors import OutputError
 from neardup.sinks.decisions import ADDED, Decision, Decisions
-from neardup.sinks.packing import packed, stored_compression
+from neardup.sinks.packing import Writable, packed, stored_compression
 from neardup.sources.delimited import Delimited, Group
 from neardup.sources.jsonl import Block, JsonLines
-from neardup.sources.parquet import ParquetRows, convert, read_group
+from neardup.sources.parquet import ParquetRows, convert
 from neardup.spreadsheet import as_text
 from neardup.workers import in_order
 from neardup.writing import replacing
@@ -44,7 +44,32 @@ def rewrite_jsonl(file: JsonLines, decisions: Decisions, target: Path, everythin
         return b"\n".join([*out, b""])
 
     blocks = (block for block in file.blocks() if block.skipped is None)
-    _rewrite(blocks, read, decisions, chosen, target, stored_compression(file.place), everything, threads)
+    out = packed(target, stored_compression(file.place), threads)
+    _rewrite(blocks, read, decisions, chosen, _as_array(out) if file.is_array() else out, everything, threads)
+
+
+class _Elements:
+    """Writes lines as the elements of an array."""
+
+    def __init__(self, out: Writable) -> None:
+        self._out, self._between = out, b"[\n"
+
+    def write(self, lines: bytes) -> None:
+        if lines:
+            # No element has a line end: the reader made blanks of them.
+            self._out.write(self._between + lines.rstrip(b"\n").replace(b"\n", b",\n"))
+            self._between = b",\n"
+
+    def finish(self) -> None:
+        self._out.write(b"[]\n" if self._between == b"[\n" else b"\n]\n")
+
+
+@contextmanager
+def _as_array(target: AbstractContextManager[Writable]) -> Iterator[_Elements]:
+    with target as out:
+        elements = _Elements(out)
+        yield elements
+        elements.finish()
 
 
 def _rewrite(
@@ -52,8 +77,7 @@ def _rewrite(
     read: Callable[[Piece], tuple[Piece, list[int]]],
     decisions: Decisions,
     chosen: Callable[[Piece, list[int], Any], bytes],
-    target: Path,
-    compression: str,
+    target: AbstractContextManager[Writable],
     everything: bool,
     threads: int,
 ) -> None:
@@ -65,7 +89,7 @@ def _rewrite(
                 yield piece, records, (decisions.take if everything else decisions.take_kept)(len(records))
 
     with ExitStack() as stack:
-        out = stack.enter_context(packed(target, compression, threads))
+        out = stack.enter_context(target)
         those = stack.enter_context(closing(decided()))
         for data in stack.enter_context(closing(in_order(those, lambda one: chosen(*one), threads))):
             out.write(data)
@@ -99,7 +123,8 @@ def rewrite_delimited(file: Delimited, decisions: Decisions, target: Path, every
         return b"".join(out)
 
     groups = enumerate(file.groups())
-    _rewrite(groups, read, decisions, chosen, target, stored_compression(file.place), everything, threads)
+    out = packed(target, stored_compression(file.place), threads)
+    _rewrite(groups, read, decisions, chosen, out, everything, threads)
 
 
 def _ended(raw: bytes) -> bytes:
@@ -142,8 +167,8 @@ def _rewrite_group(
     held: list[pa.RecordBatch] = []
     done = size = 0
     try:
-        for batch in read_group(parquet, group, None):
-            pages = convert(batch, file.fields, file.place.name, first + done).pages
+        for batch in file.read_group(parquet, group, None):
+            pages = convert(batch, file.fields, file.place.name, first + done, file.longest).pages
             taken: list[Any] = (decisions.take if everything else decisions.take_kept)(pages.num_rows)
             at = [record - first - done for record in pages["record"].to_pylist() if record is not None]
             wanted = [(row, one) for row, one in zip(at, taken, strict=True) if everything or one]
@@ -177,7 +202,7 @@ def _check_same_damage(file: ParquetRows, parquet: pq.ParquetFile, group: int, d
     columns = [name for name in file.fields.names() if name in parquet.schema_arrow.names]
     readable = 0
     try:
-        for batch in read_group(parquet, group, columns):
+        for batch in file.read_group(parquet, group, columns):
             readable += batch.num_rows
     except (pa.ArrowException, OSError):
         pass

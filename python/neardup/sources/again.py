@@ -17,17 +17,16 @@ import pyarrow as pa
 
 from neardup.errors import InputError
 from neardup.page import BATCH_BYTES
-from neardup.sources.base import PAGE_BYTES
 from neardup.sources.framing import reader
 from neardup.sources.inputs import Inputs
 from neardup.sources.jsonl import Block, JsonLines
 from neardup.sources.tree import PageFiles
 from neardup.sources.unpack import Unpacked
-from neardup.sources.warc import BODY_BYTES, WarcFile
+from neardup.sources.warc import WarcFile
 from neardup.sources.warc import load as load_records
 
-#: A stored record of more bytes is not read alone.
-_MOST_BYTES = PAGE_BYTES + (1 << 20)
+#: A stored record of so many bytes more than a page may have is not read alone.
+_BESIDE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ def read_again(inputs: Inputs, places: Sequence[Where]) -> list[pa.RecordBatch |
     for file in inputs.files:
         if isinstance(file, PageFiles):
             wanted_files = (named for named in file.files if named.place.name in sources)
-            readers |= {named.place.name: PageFiles([named], file.base_url) for named in wanted_files}
+            readers |= {named.place.name: PageFiles([named], file.base_url, file.longest) for named in wanted_files}
         elif isinstance(file, JsonLines | WarcFile) and file.place.is_local:
             readers[file.place.name] = file
     found: list[pa.RecordBatch | None] = [None] * len(places)
@@ -81,7 +80,7 @@ def _read(file: JsonLines | WarcFile, places: Sequence[Where]) -> list[pa.Record
     found: list[pa.RecordBatch | None] = []
     try:
         with file.place.open() as raw:
-            records = (_stored(raw, where) for where in places)
+            records = (_stored(raw, where, file.longest + _BESIDE) for where in places)
             while some := list(_several(records)):
                 found += _lines(file, some) if isinstance(file, JsonLines) else _archived(file, some)
     except InputError:
@@ -89,8 +88,8 @@ def _read(file: JsonLines | WarcFile, places: Sequence[Where]) -> list[pa.Record
     return found
 
 
-def _stored(raw: BinaryIO, where: Where) -> bytes | None:
-    if where.offset is None or where.length is None or not 0 < where.length <= _MOST_BYTES:
+def _stored(raw: BinaryIO, where: Where, most: int) -> bytes | None:
+    if where.offset is None or where.length is None or not 0 < where.length <= most:
         return None
     try:
         raw.seek(where.offset)
@@ -126,9 +125,9 @@ def _archived(file: WarcFile, records: Sequence[bytes | None]) -> list[pa.Record
     begins = accumulate((len(record or b"") for record in records), initial=0)
     number = {begin: at for at, (begin, record) in enumerate(zip(begins, records, strict=False)) if record}
     found: list[pa.RecordBatch | None] = [None] * len(records)
-    archive = reader(Unpacked(io.BytesIO(stored)))
-    while (taken := archive.next_pages(BODY_BYTES, len(records), BODY_BYTES)) is not None:
-        pages = load_records(file.place, taken[2]).pages
+    archive = reader(Unpacked(io.BytesIO(stored)), file.longest)
+    while (taken := archive.next_pages(file.longest, len(records), file.longest)) is not None:
+        pages = load_records(file.place, taken[2], file.longest).pages
         for at, begin in enumerate(pages.column("offset").to_pylist()):
             if begin in number:
                 found[number.pop(begin)] = pages.slice(at, 1)

@@ -18,8 +18,9 @@ from neardup.fingerprints.one_pass import OnePass, ReadPages
 from neardup.page import PAGES, Skipped
 from neardup.record import record
 
-#: A page larger than this is skipped, whatever its format: no reader of pages goes on for so long.
-PAGE_BYTES: Final = 256 << 20
+#: A page that is longer as it stands in its file (a line, a row, a value, a record, a file) is passed over and named,
+#: unless a run is told another length: no reader of pages goes on for so long, and a page has to be held whole.
+PAGE_BYTES: Final = 64 << 20
 
 
 @record(frozen=True, slots=True)
@@ -53,13 +54,14 @@ class Loaded:
     """A chunk's pages (schema ``neardup.page.PAGES``) and what else it held.
 
     ``skipped`` are records that could not be read. ``ignored`` counts, by kind, records that are no pages at
-    all: requests, images, redirects. ``redirects`` are addresses that answered with another, and that other as it
-    was written.
+    all: requests, images, redirects; ``tolerated`` pages that were read though their form is wrong. ``redirects`` are
+    addresses that answered with another, and that other as it was written.
     """
 
     pages: pa.RecordBatch
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: Sequence[Skipped] = ()
     ignored: dict[str, int] = field(default_factory=dict)
+    tolerated: dict[str, int] = field(default_factory=dict)
     redirects: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -78,6 +80,11 @@ class Chunk:
 
 class Source(Protocol):
     """One or several inputs, read in order; reading twice gives the same pages in the same order."""
+
+    @property
+    def unread(self) -> Sequence[Skipped]:
+        """Files that are not read, of folders that are."""
+        ...
 
     def chunks(self) -> Iterator[Chunk]:
         """The input, piece by piece."""
@@ -138,12 +145,3 @@ def build_pages(columns: dict[str, Any], source: str, rows: int) -> pa.RecordBat
         else:
             arrays.append(pa.array(value, column.type))
     return pa.RecordBatch.from_arrays(arrays, schema=PAGES)
-
-
-def page_too_long() -> str:
-    """Why a page larger than any page was skipped.
-
-    >>> page_too_long()
-    'a page of more than 256 MiB'
-    """
-    return f"a page of more than {PAGE_BYTES >> 20} MiB"

@@ -2,7 +2,8 @@
 
 A kernel takes the rows that leave no doubt. Every other one is read patiently (``patience``): a quote that is never
 closed would swallow everything up to the next one, so of a record that is wrong only the first line is given up, and
-reading begins again at the second. Wrong rows are named by line and skipped.
+reading begins again at the second; at the latest when as many bytes were read as a page may have. Wrong rows are named
+by line and skipped.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from neardup.record import record
 from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, no_pages
 from neardup.sources.files import Place
 from neardup.sources.parquet import check_columns, convert
-from neardup.sources.patience import PlainText, Row, read_record
+from neardup.sources.patience import PlainText, Row, give_up, open_to_the_end, read_record
 from neardup.sources.unpack import Unpacked
 
 _CHUNK_ROWS: Final = 8192
@@ -55,6 +56,11 @@ class Group:
     #: Lines and reasons.
     wrong: list[tuple[int, str]] = field(default_factory=list)
 
+    def add(self, rows: Run) -> None:
+        """Adds good rows."""
+        self.runs.append(rows)
+        self.count += len(rows.lines)
+
     def raw(self, record: int) -> bytes:
         """A good row as it is stored, by its number behind the header."""
         run = self.runs[bisect_right(self.runs, record, key=lambda run: run.first) - 1]
@@ -65,8 +71,8 @@ class Group:
 class Delimited:
     """The pages of one CSV or TSV file, plain or compressed."""
 
-    def __init__(self, place: Place, fields: Fields, delimiter: str) -> None:
-        self.place, self.fields, self.delimiter = place, fields, delimiter
+    def __init__(self, place: Place, fields: Fields, delimiter: str, longest: int = PAGE_BYTES) -> None:
+        self.place, self.fields, self.delimiter, self.longest = place, fields, delimiter, longest
 
     def nbytes(self) -> int | None:
         return self.place.size()
@@ -85,7 +91,7 @@ class Delimited:
             return [] if header is None else header.values
 
     def _header(self, text: PlainText) -> Row | None:
-        header = read_record(text, self.delimiter)
+        header = read_record(text, self.delimiter, longest=self.longest)
         if header is None:
             return None
         reason = "NUL bytes: is it UTF-16?" if "\0" in "".join(header.values) else header.wrong
@@ -121,23 +127,42 @@ class Delimited:
     def _add_rows(self, group: Group, text: PlainText) -> bool:
         """Adds rows that come next, or reads on; False at the end."""
         names, at = group.header.values, text.at
-        *columns, starts, ends, lines = text.advance(
-            delimiter=self.delimiter,
-            width=len(names),
-            wanted=self._wanted(names),
-            most_records=_CHUNK_ROWS - group.count,
-            most_bytes=BATCH_BYTES - group.size,
-        )
+        form = {"delimiter": self.delimiter, "width": len(names), "most_records": _CHUNK_ROWS - group.count}
+        most = BATCH_BYTES - group.size
+        *columns, starts, ends, lines = text.advance(wanted=self._wanted(names), most_bytes=most, **form)
+        # A line end does not count.
+        long = np.flatnonzero(ends.to_numpy() - starts.to_numpy() - 1 > self.longest)
+        if len(long):
+            text.at, text.line = starts[first := int(long[0])].as_py(), lines[first].as_py()
+            starts, ends, lines, *columns = (array.slice(0, first) for array in (starts, ends, lines, *columns))
         group.size += text.at - at
         if len(lines):
-            group.runs.append(Run(group.first + group.count, columns, lines, starts, ends, text.data))
-            group.count += len(lines)
+            group.add(Run(group.first + group.count, columns, lines, starts, ends, text.data))
+        if len(long):
+            self._add_row(group, give_up(text, self.longest))
+        if len(lines) or len(long):
             return True
-        if text.odd or not text.read_on(PAGE_BYTES):
-            row = read_record(text, self.delimiter, len(names))
-            if row is None:
-                return False
-            self._add_row(group, row)
+        if text.stop == "odd":
+            at = text.at
+            wrong = text.pass_wrong_rows(most_bytes=min(most, self.longest), **form)
+            group.size += text.at - at
+            group.wrong += wrong
+            group.count += len(wrong)
+            if wrong:
+                return True
+        elif text.held <= self.longest:
+            if text.read_on():
+                return True
+            if text.stop == "open" and text.hole is None:
+                self._add_row(group, open_to_the_end(text, self.delimiter, len(names)))
+                return True
+        else:
+            self._add_row(group, give_up(text, self.longest))
+            return True
+        row = read_record(text, self.delimiter, len(names), self.longest)
+        if row is None:
+            return False
+        self._add_row(group, row)
         return True
 
     def _add_row(self, group: Group, row: Row) -> None:
@@ -165,7 +190,7 @@ class Delimited:
             batch = pa.concat_batches([pa.RecordBatch.from_arrays(run.columns, names) for run in runs])
             numbers = np.concatenate([np.arange(run.first, run.first + len(run.lines)) for run in runs])
             lines = np.concatenate([run.lines.to_numpy() for run in runs])
-            loaded = convert(batch, self.fields, name, 0)
+            loaded = convert(batch, self.fields, name, 0, self.longest)
             at = [int(entry.position.removeprefix("record ")) for entry in loaded.skipped]
             wrong += zip(lines[at].tolist(), (entry.reason for entry in loaded.skipped), strict=True)
             pages = loaded.pages

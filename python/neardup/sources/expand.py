@@ -1,7 +1,8 @@
 """What the user names (files, folders, globs, URLs) to the list of files to read, each with its format.
 
 The order is the given one; what a folder or a glob stands for comes sorted by the bytes of its path, so that
-the same call reads the same pages in the same order everywhere. Hidden files are left out.
+the same call reads the same pages in the same order everywhere. Hidden files are left out; every other file of a folder
+that is not read is named.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from neardup.errors import InputError, UsageError
-from neardup.sources.files import Place, file_system, is_remote
+from neardup.errors import InputError, NeardupError, UsageError
+from neardup.page import Skipped
+from neardup.sources.files import Place, file_system, is_remote, shown, unreachable
+from neardup.sources.skipped import WHOLE_FILE
 
 #: Formats and the endings they are known by; a compression's ending may follow.
 FORMATS: Final[dict[str, tuple[str, ...]]] = {
@@ -25,7 +29,7 @@ FORMATS: Final[dict[str, tuple[str, ...]]] = {
     "tsv": (".tsv", ".tab"),
     "page": (".html", ".htm", ".xhtml", ".txt"),
 }
-COMPRESSIONS: Final = (".gz", ".zst", ".zstd")
+COMPRESSIONS: Final = (".gz", ".zst", ".zstd", ".xz", ".bz2")
 _GLOB: Final = "*?["
 
 
@@ -61,11 +65,14 @@ def sniff(head: bytes) -> str | None:
     if head.startswith(b"WARC/"):
         return "warc"
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-    return {b"{": "jsonl", b"<": "page"}.get(start)
+    return {b"{": "jsonl", b"[": "jsonl", b"<": "page"}.get(start)
 
 
-def expand(inputs: Sequence[str | os.PathLike[str]], format: str | None = None) -> Iterator[Named]:
-    """The files that inputs stand for, in order; ``-`` is not for this function to answer.
+def expand(
+    inputs: Sequence[str | os.PathLike[str]], format: str | None = None, unread: list[Skipped] | None = None
+) -> Iterator[Named]:
+    """The files that inputs stand for, in order; ``-`` is not for this function to answer. Files of folders that
+    are none of them are added to ``unread``.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -77,17 +84,18 @@ def expand(inputs: Sequence[str | os.PathLike[str]], format: str | None = None) 
     """
     if format is not None and format not in FORMATS:
         raise UsageError(f"unknown format {format!r}", hint=f"one of {', '.join(FORMATS)}")
+    left = [] if unread is None else unread
     for given in inputs:
         path = os.fspath(given)
         if is_remote(path):
-            yield from _remote(path, format)
+            yield from _remote(path, format, left)
         else:
-            yield from _local(file_system(path)[1] if path.startswith("file://") else path, format)
+            yield from _local(file_system(path)[1] if path.startswith("file://") else path, format, left)
 
 
-def _local(path: str, format: str | None) -> Iterator[Named]:
+def _local(path: str, format: str | None, unread: list[Skipped]) -> Iterator[Named]:
     if os.path.isdir(path):
-        yield from _folder(path, format)
+        yield from _folder(path, format, unread)
     elif os.path.exists(path):
         yield _file(path, format)
     elif any(mark in path for mark in _GLOB):
@@ -98,7 +106,7 @@ def _local(path: str, format: str | None) -> Iterator[Named]:
             if os.path.isdir(match):
                 # ** also gives the folders on the way; their files match by themselves.
                 if not path.endswith("**"):
-                    yield from _folder(match, format)
+                    yield from _folder(match, format, unread)
             else:
                 yield _file(match, format, os.path.dirname(path[: min(map(path.find, filter(path.count, _GLOB)))]))
     else:
@@ -125,23 +133,48 @@ def _by_content(path: str) -> str:
     return found
 
 
-def _folder(folder: str, format: str | None) -> Iterator[Named]:
+def _folder(folder: str, format: str | None, unread: list[Skipped]) -> Iterator[Named]:
     found: list[tuple[bytes, str, str]] = []
+    left: list[tuple[bytes, Skipped]] = []
     root = os.path.realpath(folder)
     before = len(os.path.join(folder, ""))
     for entry in _files_below(folder):
+        inside = os.fsencode(entry.path[before:].replace(os.sep, "/"))
         known = format or format_of(entry.name)
-        if entry.is_symlink():
-            there = os.path.isfile(entry.path) and _stays_inside(entry.path, root)
-        else:
-            there = entry.is_file(follow_symlinks=False)
-        if known is None or not there:
-            continue
-        found.append((os.fsencode(entry.path[before:].replace(os.sep, "/")), entry.path, known))
+        reason = _why_unread(entry, root) or (_of_no_format(entry.name) if known is None else None)
+        if reason is not None:
+            left.append((inside, Skipped(shown(entry.path), WHOLE_FILE, reason)))
+        elif known is not None:
+            found.append((inside, entry.path, known))
     if not found:
         raise InputError("no file of a known format in this folder", where=folder, hint=f"known: {', '.join(FORMATS)}")
-    for inside_bytes, path, known in sorted(found):
-        yield Named(Place.at(path), known, os.fsdecode(inside_bytes) if known == "page" else None)
+    unread += [entry for _, entry in sorted(left, key=lambda entry: entry[0])]
+    for inside, path, known in sorted(found):
+        yield Named(Place.at(path), known, os.fsdecode(inside) if known == "page" else None)
+
+
+def _of_no_format(name: str) -> str:
+    """Why a file is not read whose name says nothing that can be."""
+    for ending in COMPRESSIONS:
+        name = name.removesuffix(ending)
+    return "an ARC file, which neardup does not read" if name.endswith(".arc") else "a file of no known format"
+
+
+def _why_unread(entry: os.DirEntry[str], root: str) -> str | None:
+    """Why what stands in a folder is no file to be read; None if it is one."""
+    if entry.is_symlink():
+        try:
+            mode = os.stat(entry.path).st_mode
+        except OSError:
+            return "a link that leads nowhere"
+        if not _stays_inside(entry.path, root):
+            return "a link that leads out of the folder"
+    else:
+        mode = entry.stat(follow_symlinks=False).st_mode
+    if stat.S_ISREG(mode):
+        return None
+    kinds = {stat.S_IFDIR: "a link to a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+    return f"{kinds.get(stat.S_IFMT(mode), 'a device')}, not a file"
 
 
 def _files_below(folder: str) -> Iterator[os.DirEntry[str]]:
@@ -168,7 +201,7 @@ def _stays_inside(path: str, root: str) -> bool:
     return target == root or target.startswith(root + os.sep)
 
 
-def _remote(url: str, format: str | None) -> Iterator[Named]:
+def _remote(url: str, format: str | None, unread: list[Skipped]) -> Iterator[Named]:
     from pyarrow import fs as arrow_fs
 
     scheme = url.split("://", 1)[0]
@@ -180,6 +213,10 @@ def _remote(url: str, format: str | None) -> Iterator[Named]:
         info = system.get_file_info(path)
     except OSError as error:
         raise InputError(f"cannot be opened: {error}", where=url) from None
+    except NeardupError:
+        raise
+    except Exception as error:
+        raise unreachable(url, error) from None
     if info.type == arrow_fs.FileType.File:
         known = format or format_of(url)
         if known is None:
@@ -189,7 +226,8 @@ def _remote(url: str, format: str | None) -> Iterator[Named]:
         yield Named(Place.at(url), known, url.rsplit("/", 1)[-1] if known == "page" else None)
         return
     if info.type == arrow_fs.FileType.NotFound:
-        raise InputError("no such file or folder", where=url)
+        # Over HTTP no answer is no file.
+        raise unreachable(url) if scheme in ("http", "https") else InputError("no such file or folder", where=url)
     selector = arrow_fs.FileSelector(path, recursive=True)
     files = [entry for entry in system.get_file_info(selector) if entry.type == arrow_fs.FileType.File]
     wanted = []
@@ -198,7 +236,10 @@ def _remote(url: str, format: str | None) -> Iterator[Named]:
         full = f"{base.rstrip('/')}/{inside}"
         hidden = any(part.startswith(".") for part in inside.split("/"))
         known = format or format_of(inside)
-        if hidden or known is None or (pattern and not fnmatch.fnmatchcase(full, url)):
+        if hidden or (pattern and not fnmatch.fnmatchcase(full, url)):
+            continue
+        if known is None:
+            unread.append(Skipped(full, WHOLE_FILE, _of_no_format(inside)))
             continue
         wanted.append((inside.encode(), full, known, inside))
     if not wanted:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from pyarrow import ArrowInvalid, ArrowNotImplementedError
 
-from neardup.errors import InputError, MissingExtra
+from neardup.errors import InputError, MissingExtra, NeardupError
 from neardup.sources.replay import Replayed
 
 if TYPE_CHECKING:
@@ -56,15 +56,17 @@ def file_system(url: str) -> tuple[arrow_fs.FileSystem, str]:
     # It loads every file system that Arrow knows, and local files need none.
     from pyarrow import fs as arrow_fs
 
+    scheme = url.split("://", 1)[0]
     try:
         system, path = arrow_fs.FileSystem.from_uri(url)
         return system, path
     except (ArrowInvalid, ArrowNotImplementedError):
         pass  # not one of pyarrow's schemes
+    except ImportError:
+        raise _missing_library(scheme, url) from None
     try:
         import fsspec
     except ImportError:
-        scheme = url.split("://", 1)[0]
         raise MissingExtra(
             f"{scheme}:// is read through fsspec, which is not installed",
             where=url,
@@ -72,10 +74,38 @@ def file_system(url: str) -> tuple[arrow_fs.FileSystem, str]:
         ) from None
     try:
         handle, path = fsspec.core.url_to_fs(url)
-    except (ImportError, ValueError) as error:
+    except ImportError:
+        raise _missing_library(scheme, url) from None
+    except ValueError as error:
         raise InputError(f"the file system cannot be opened: {error}", where=url) from None
     handler: Any = arrow_fs.FSSpecHandler  # its stubs call it abstract
     return arrow_fs.PyFileSystem(handler(handle)), path
+
+
+#: What the libraries of some schemes are called where they are installed from.
+_LIBRARIES: Final = {"hf": "huggingface_hub", "http": "aiohttp requests", "https": "aiohttp requests"}
+
+
+def _missing_library(scheme: str, url: str) -> MissingExtra:
+    library = _LIBRARIES.get(scheme)
+    return MissingExtra(
+        f"{scheme}:// is read through {library or 'a library'}, which is not installed",
+        where=url,
+        hint=f"pip install {library}" if library else f"install what fsspec needs for {scheme}",
+    )
+
+
+def unreachable(url: str, error: Exception | None = None) -> InputError:
+    """What is said of a remote file that cannot be had, whatever the library raised.
+
+    >>> print(unreachable("https://a.example/x", ConnectionError("refused\\nby whom")))
+    cannot be reached: refused (https://a.example/x): check the address, the network and the rights, or download it
+    """
+    lines = str(error).strip().splitlines() if error is not None else []
+    reason = lines[0] if lines else type(error).__name__ if error is not None else "there is no such file, or no answer"
+    return InputError(
+        f"cannot be reached: {reason}", where=url, hint="check the address, the network and the rights, or download it"
+    )
 
 
 class Once:
@@ -160,6 +190,11 @@ class Place:
             raise InputError("no such file", where=self.name) from None
         except OSError as error:
             raise InputError(f"cannot be opened: {error.strerror or error}", where=self.name) from None
+        except Exception as error:
+            # A library of a remote file system has errors of its own.
+            if not is_remote(self.path) or isinstance(error, NeardupError):
+                raise
+            raise unreachable(self.name, error) from None
 
     def size(self) -> int | None:
         """Bytes as stored; None where that is not known."""

@@ -3,7 +3,7 @@
 The framer is the kernel's (``warc/framing.rs`` of the core says how it works); this is its face for those who go
 through a file record by record. Every byte of a file is either part of a record, or of something named as bad.
 
-A block is held whole up to ``BLOCK_BYTES``; of a longer one only the head is, enough to say what it was.
+A block is held whole up to a length; of a longer one only the head is, enough to say what it was.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from neardup import _native
+from neardup.sources.base import PAGE_BYTES
 from neardup.sources.unpack import Unpacked
 
-#: Blocks up to this length are held; a page's body may be 64 MiB, and HTTP's header comes before it.
-BLOCK_BYTES: Final = (64 << 20) + (1 << 20)
+#: A block is held up to the length that a page may have and this: HTTP's header comes before it.
+HTTP_BYTES: Final = 1 << 20
 
 #: What is held of a longer block.
 HEAD_BYTES: Final = 64 << 10
@@ -41,16 +42,16 @@ class Framed:
     damage: str | None = None
 
 
-def reader(unpacked: Unpacked) -> _native.WarcReader:
-    """The kernel that reads the file.
+def reader(unpacked: Unpacked, longest: int = PAGE_BYTES) -> _native.WarcReader:
+    """The kernel that reads the file, for pages of so many bytes at most.
 
     >>> import io
     >>> reader(Unpacked(io.BytesIO(b""))).next_record()
     """
-    return _native.WarcReader(unpacked, BLOCK_BYTES, HEAD_BYTES)
+    return _native.WarcReader(unpacked, longest + HTTP_BYTES, HEAD_BYTES)
 
 
-def frame(unpacked: Unpacked) -> Iterator[Framed]:
+def frame(unpacked: Unpacked, longest: int = PAGE_BYTES) -> Iterator[Framed]:
     """The records of a WARC file, in order, with what is damaged named in between.
 
     >>> import io
@@ -61,6 +62,6 @@ def frame(unpacked: Unpacked) -> Iterator[Framed]:
     offset 61 None b'' 8 bytes that belong to no record
     offset 69 61 b'hello' None
     """
-    records = reader(unpacked)
+    records = reader(unpacked, longest)
     while (record := records.next_record()) is not None:
         yield Framed(*record)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from neardup.page import BATCH_BYTES
 from neardup.sources.base import Chunk, Loaded
+from neardup.sources.skipped import SkippedRecords
 
 #: Chunks are put together until they have as many bytes, or are so many; a usual one passes as it is.
 ENOUGH: Final = BATCH_BYTES // 2
@@ -41,17 +42,21 @@ def gathered(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
 def _one(chunks: list[Chunk]) -> Chunk:
     if len(chunks) == 1:
         return chunks[0]
-    return Chunk(sum(chunk.nbytes for chunk in chunks), partial(_load, chunks))
+    plain = sum(chunk.nbytes if chunk.plain is None else chunk.plain for chunk in chunks)
+    return Chunk(sum(chunk.nbytes for chunk in chunks), partial(_load, chunks), plain)
 
 
 def _load(chunks: list[Chunk]) -> Loaded:
     parts = [chunk.load() for chunk in chunks]
     ignored: Counter[str] = Counter()
+    tolerated: Counter[str] = Counter()
     for part in parts:
         ignored.update(part.ignored)
+        tolerated.update(part.tolerated)
     return Loaded(
         pa.concat_batches([part.pages for part in parts]),
-        [bad for part in parts for bad in part.skipped],
+        SkippedRecords.of(*(part.skipped for part in parts)),
         dict(sorted(ignored.items())),
+        dict(tolerated),
         [redirect for part in parts for redirect in part.redirects],
     )

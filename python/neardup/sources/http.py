@@ -14,6 +14,7 @@ from typing import Final
 
 import zstandard
 
+from neardup import _native
 from neardup.sources.inflate import InflateError, inflater
 from neardup.sources.unpack import ZSTD_WINDOW
 from neardup.sources.warc_library import brotli_reader
@@ -47,7 +48,7 @@ def decode_body(
     for label in [*reversed(transfers), *reversed(contents)]:
         body = _unpack(body, label, limit, partial)
     if len(body) > limit:
-        raise BodyError(f"a body of more than {limit >> 20} MiB")
+        raise BodyError(_native.too_long("a body", len(body), limit))
     return body
 
 
@@ -123,4 +124,4 @@ def _bounded(read: Callable[[int], bytes], label: str, limit: int) -> bytes:
 
 
 def _too_long(label: str, limit: int) -> str:
-    return f"content encoding {label}: unpacks to more than {limit >> 20} MiB"
+    return f"content encoding {label}: unpacks to more than --max-page ({limit:,} bytes)"

@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from neardup.errors import InputError, UsageError
-from neardup.sources.base import Chunk, Fields
+from neardup.page import Skipped
+from neardup.sources.base import PAGE_BYTES, Chunk, Fields
 from neardup.sources.delimited import Delimited
 from neardup.sources.expand import FORMATS, Named, expand, sniff
 from neardup.sources.files import STDIN_NAME, Place, spooled_input, standard_input
@@ -22,7 +23,7 @@ from neardup.sources.parquet import ParquetRows
 from neardup.sources.relative import below, root_of
 from neardup.sources.replay import Replayed
 from neardup.sources.tree import PageFiles
-from neardup.sources.unpack import Unpacked
+from neardup.sources.unpack import HEAD_BYTES, Unpacked, compression_of
 from neardup.sources.warc import WarcFile
 
 #: One file, or one run of page files, of the inputs.
@@ -31,6 +32,8 @@ FileSource = JsonLines | WarcFile | ParquetRows | Delimited | PageFiles
 
 #: Small files that are read one after another, in any case.
 LANE_BYTES: Final = 32 << 20
+#: Stored bytes that hold the first block of a file of xz or bzip2.
+_BLOCK: Final = 4 << 20
 
 
 class Inputs:
@@ -39,8 +42,11 @@ class Inputs:
     #: What the files were found by, without standard input.
     given: Sequence[str] = ()
 
-    def __init__(self, files: Sequence[FileSource], temporary: Path | None = None) -> None:
+    def __init__(
+        self, files: Sequence[FileSource], temporary: Path | None = None, unread: Sequence[Skipped] = ()
+    ) -> None:
         self.files = tuple(files)
+        self.unread = unread
         self._temporary = temporary
         self._root: str | None = None
 
@@ -130,13 +136,15 @@ def open_inputs(
     format: str | None = None,
     spool: bool = False,
     again: bool = False,
+    max_page: int = PAGE_BYTES,
 ) -> Inputs:
     """All inputs as one source, in the given order.
 
     An input is a file, a folder, a glob, a URL of a file system, or ``-`` for standard input. ``format`` says
     what files are whose names do not; ``base_url`` gives pages of a folder their URLs; ``spool`` copies
     standard input to a temporary file (until ``close``), so that it can be read again from any place; ``again`` copies
-    it as it is read, so that it can be read again from its beginning (until ``read_last``).
+    it as it is read, so that it can be read again from its beginning (until ``read_last``). Pages of more than
+    ``max_page`` bytes are skipped.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -153,14 +161,15 @@ def open_inputs(
         raise UsageError("standard input (-) was given twice")
     temporary: Path | None = None
     named: list[Named] = []
+    unread: list[Skipped] = []
     try:
         for given in inputs:
             if os.fspath(given) == STDIN_NAME:
                 place, known, temporary = _standard_input(format, spool, again)
                 named.append(Named(place, known, STDIN_NAME if known == "page" else None))
             else:
-                named += expand([given], format)
-        files = _sources(named, fields, base_url)
+                named += expand([given], format, unread)
+        files = _sources(named, fields, base_url, max_page)
         for file in files:
             file.check()
     except BaseException:
@@ -169,7 +178,7 @@ def open_inputs(
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         raise
-    source = Inputs(files, temporary)
+    source = Inputs(files, temporary, unread)
     source.given = [os.fspath(name) for name in inputs if os.fspath(name) != STDIN_NAME]
     return source
 
@@ -180,7 +189,7 @@ def _discard(place: Place) -> None:
         place.once.discard()
 
 
-def _sources(named: Sequence[Named], fields: Fields, base_url: str | None) -> list[FileSource]:
+def _sources(named: Sequence[Named], fields: Fields, base_url: str | None, longest: int) -> list[FileSource]:
     files: list[FileSource] = []
     pages: list[Named] = []  # a run of page files is one source, so that small pages share batches
     for entry in named:
@@ -188,31 +197,33 @@ def _sources(named: Sequence[Named], fields: Fields, base_url: str | None) -> li
             pages.append(entry)
             continue
         if pages:
-            files.append(PageFiles(pages, base_url))
+            files.append(PageFiles(pages, base_url, longest))
             pages = []
-        files.append(_source(entry, fields))
+        files.append(_source(entry, fields, longest))
     if pages:
-        files.append(PageFiles(pages, base_url))
+        files.append(PageFiles(pages, base_url, longest))
     return files
 
 
-def _source(named: Named, fields: Fields) -> FileSource:
+def _source(named: Named, fields: Fields, longest: int) -> FileSource:
     match named.format:
         case "warc":
-            return WarcFile(named.place)
+            return WarcFile(named.place, longest)
         case "jsonl":
-            return JsonLines(named.place, fields)
+            return JsonLines(named.place, fields, longest)
         case "parquet":
-            return ParquetRows(named.place, fields)
+            return ParquetRows(named.place, fields, longest)
         case _:
-            return Delimited(named.place, fields, "\t" if named.format == "tsv" else ",")
+            return Delimited(named.place, fields, "\t" if named.format == "tsv" else ",", longest)
 
 
 def _standard_input(format: str | None, spool: bool, again: bool) -> tuple[Place, str, Path | None]:
     place, temporary = (standard_input(again), None) if not spool else spooled_input()
     try:
         if format is None:
-            plain = next((piece.data for piece in Unpacked(io.BytesIO(place.head(4096)))), b"")
+            # What xz and bzip2 pack together comes out together.
+            size = _BLOCK if compression_of(place.head(HEAD_BYTES)) in ("xz", "bzip2") else 4096
+            plain = next((piece.data for piece in Unpacked(io.BytesIO(place.head(size)))), b"")
             format = sniff(plain) if plain else "jsonl"  # nothing at all is as good as no lines
         if format is None:
             raise InputError(

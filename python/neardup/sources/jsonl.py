@@ -2,7 +2,7 @@
 
 The reader cuts blocks at line ends and does not look inside; a kernel parses a block in a worker, and of a plain file
 reads it there as well, so that the file is read once. A line that does not parse is named by its number in the file,
-and the rest goes on.
+and the rest goes on. A file that holds one JSON array is read as its elements (``json_array``).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
@@ -21,21 +22,24 @@ from neardup.fingerprints.one_pass import OnePass, ReadPages
 from neardup.lazy import later
 from neardup.page import BATCH_BYTES, PAGES, Skipped
 from neardup.record import record
-from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped, page_too_long
+from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped
 from neardup.sources.files import Place
+from neardup.sources.json_array import array_begins, elements
 from neardup.sources.line_numbers import LineNumbers
-from neardup.sources.unpack import Unpacked, compression_of
+from neardup.sources.skipped import SkippedRecords
+from neardup.sources.unpack import Piece, Unpacked, compression_of
 
 pc = later("pyarrow.compute")
 
-#: A longer line is passed over.
-LINE_BYTES: Final = 1 << 30
-
 _BOM: Final = b"\xef\xbb\xbf"
+#: Bytes of a file that tell how it is compressed, and whether it is an array.
+_HEAD_BYTES: Final = 4096
 _PEEK_LINES: Final = 100
 _PEEK_BYTES: Final = 4 << 20
 
 Read = TypeVar("Read")
+#: Numbers of lines in a block, the places of their reasons, and the reasons.
+BadLines = tuple[pa.Array, pa.Array, list[str]]
 
 
 @record(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Block:
     """Whole lines of a file, or (``skipped``) a place where they could not be had.
 
     ``nbytes`` is what it took off the stored file, ``first_line`` the number of its first line from 0, and
-    ``first_byte`` where it begins in the file, if reading can begin there.
+    ``first_byte`` where it begins in the file, if reading can begin there. ``unit`` is what a line was in the file.
     """
 
     nbytes: int
@@ -51,17 +55,18 @@ class Block:
     first_line: int
     first_byte: int | None
     skipped: Skipped | None = None
+    unit: str = "line"
 
 
 @record(frozen=True, slots=True)
 class Stretch:
     """Whole lines of a plain file that were not read yet: its number, where they begin, how many bytes they have; or
-    (``skipped``) one line that is passed over."""
+    one line that is passed over, and how ``long`` it is without its end."""
 
     number: int
     start: int
     length: int
-    skipped: bool = False
+    long: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -72,8 +77,8 @@ class Stretch:
 class JsonLines:
     """The pages of one JSONL file, plain or compressed."""
 
-    def __init__(self, place: Place, fields: Fields) -> None:
-        self.place, self.fields = place, fields
+    def __init__(self, place: Place, fields: Fields, longest: int = PAGE_BYTES) -> None:
+        self.place, self.fields, self.longest = place, fields, longest
 
     def nbytes(self) -> int | None:
         return self.place.size()
@@ -107,6 +112,10 @@ class JsonLines:
                 if piece.damage or len(text) >= _PEEK_BYTES or text.count(b"\n") >= _PEEK_LINES:
                     break
         rows = []
+        if array_begins(text):
+            cutter = _native.ArrayCutter(self.longest)
+            cutter.feed(text)
+            text, _ = cutter.take()
         for line in text.removeprefix(_BOM).split(b"\n")[:_PEEK_LINES]:
             try:
                 row = json.loads(line)
@@ -121,31 +130,29 @@ class JsonLines:
             stretches: list[Stretch] = []
             numbers = self._line_numbers(stretches)
             for stretch in self._stretches(stretches):
-                if stretch.skipped:
+                if stretch.long:
                     yield only_skipped(stretch.nbytes, self._skipped(stretch, numbers))
                 else:
                     load = partial(self._load_stretch, stretch, numbers)
-                    read = partial(self._read_stretch, stretch, numbers) if stretch.length <= PAGE_BYTES else None
-                    yield Chunk(stretch.nbytes, load, read=read)
+                    yield Chunk(stretch.nbytes, load, read=partial(self._read_stretch, stretch, numbers))
             return
         for block in self.blocks():
             if block.skipped is not None:
                 yield only_skipped(block.nbytes, block.skipped)
             else:
-                read = partial(self._read, block) if len(block.data) <= PAGE_BYTES else None
-                yield Chunk(block.nbytes, partial(self.load, block), len(block.data), read)
+                yield Chunk(block.nbytes, partial(self.load, block), len(block.data), partial(self._read, block))
 
     def blocks(self) -> Iterator[Block]:
         """The file cut at line ends, and what had to be passed over."""
         with self.place.open() as raw:
             if not self._is_plain:
-                yield from _Cutter(self.place, Unpacked(raw)).cut()
+                yield from self._cut(Unpacked(raw))
                 return
             stretches: list[Stretch] = []
             numbers = self._line_numbers(stretches)
             for stretch in self._stretches(stretches):
                 first = numbers.before(stretch.number)
-                if stretch.skipped:
+                if stretch.long:
                     yield Block(stretch.nbytes, b"", first, None, self._skipped(stretch, numbers))
                     continue
                 raw.seek(stretch.start)
@@ -156,7 +163,7 @@ class JsonLines:
     def _line_numbers(self, stretches: list[Stretch]) -> LineNumbers:
         def count(number: int) -> int:
             stretch = stretches[number]
-            if stretch.skipped:
+            if stretch.long:
                 return 1
             return self._readable(_native.count_lines_in_file, self.place.path, stretch.start, stretch.length)
 
@@ -164,16 +171,42 @@ class JsonLines:
 
     def _skipped(self, stretch: Stretch, numbers: LineNumbers) -> Skipped:
         line = numbers.before(stretch.number) + 1
-        return Skipped(self.place.name, f"line {line}", f"a line of more than {LINE_BYTES >> 20} MiB")
+        return Skipped(self.place.name, f"line {line}", _native.too_long("a line", stretch.long, self.longest))
+
+    def _cut(self, unpacked: Unpacked) -> Iterator[Block]:
+        """The blocks of a stream."""
+        pieces = iter(unpacked)
+        head: list[Piece] = []
+        # Enough to tell an array from lines; damage is for those who cut.
+        while sum(len(piece.data) for piece in head) < _HEAD_BYTES and (piece := next(pieces, None)) is not None:
+            head.append(piece)
+        pieces = chain(head, pieces)
+        if not array_begins(b"".join(piece.data for piece in head)):
+            yield from _Cutter(self.place, unpacked, pieces, self.longest).cut()
+            return
+        counted = 0
+        for first, lines, skipped in elements(self.place.name, pieces, self.longest):
+            yield Block(unpacked.taken - counted, lines, first, None, skipped, "element")
+            counted = unpacked.taken
+
+    def is_array(self) -> bool:
+        """Whether it holds one JSON array."""
+        with self.place.open() as raw:
+            text = b""
+            for piece in Unpacked(raw):
+                text += piece.data
+                if piece.damage or len(text) >= _HEAD_BYTES:
+                    break
+        return array_begins(text)
 
     @cached_property
     def _head(self) -> bytes:
-        return self.place.head(4)
+        return self.place.head(_HEAD_BYTES)
 
     @property
     def _is_plain(self) -> bool:
         """Whether any place of it can be read by itself."""
-        return self.place.is_local and compression_of(self._head) == "none"
+        return self.place.is_local and compression_of(self._head) == "none" and not array_begins(self._head)
 
     def _stretches(self, found: list[Stretch]) -> Iterator[Stretch]:
         """A plain file cut at line ends, ``found`` as they come. Only the ends are looked at here, so that workers need
@@ -187,15 +220,15 @@ class JsonLines:
             if not there:
                 break
             end = whole if there == size else there
-            if end == 0 and size < LINE_BYTES:
-                size *= 2
+            if end == 0 and size <= self.longest:
+                size = min(2 * size, self.longest + 1)
                 continue
-            skipped = end == 0
-            if skipped:
-                end = self._readable(_behind_line, path, start, size)
-            found.append(Stretch(len(found), start, end, skipped))
+            long = 0
+            if end == 0:
+                long, end = self._readable(_long_line, path, start, size)
+            found.append(Stretch(len(found), start, end, long))
             yield found[-1]
-            if there < size:
+            if there < size or (long and long == end):
                 break
             start += end
             size = BATCH_BYTES
@@ -226,7 +259,12 @@ class JsonLines:
         numbers.begin(stretch.number)
         try:
             rows, bad, lines, *more = self._readable(
-                partial(parse, **asked), self.place.path, stretch.start, stretch.length, self.fields.names()
+                partial(parse, **asked),
+                self.place.path,
+                stretch.start,
+                stretch.length,
+                self.fields.names(),
+                self.longest,
             )
         finally:
             numbers.end(stretch.number, lines)
@@ -234,29 +272,30 @@ class JsonLines:
 
     def load(self, block: Block) -> Loaded:
         """The pages of a block; a page's ``record`` is the number of its line in the file, from 0."""
-        return self._loaded(*_native.parse_jsonl(block.data, self.fields.names()), block.first_line, block.first_byte)
+        rows, bad = _native.parse_jsonl(block.data, self.fields.names(), self.longest)
+        return self._loaded(rows, bad, block.first_line, block.first_byte, block.unit)
 
     def _read(self, block: Block, one_pass: OnePass) -> tuple[Loaded, ReadPages]:
-        rows, bad, read = _native.fingerprint_jsonl(block.data, self.fields.names(), **one_pass.asked)
-        return self._loaded(rows, bad, block.first_line, block.first_byte), one_pass.read(read)
+        rows, bad, read = _native.fingerprint_jsonl(block.data, self.fields.names(), self.longest, **one_pass.asked)
+        return self._loaded(rows, bad, block.first_line, block.first_byte, block.unit), one_pass.read(read)
 
-    def _loaded(self, rows: pa.RecordBatch, bad: list[tuple[int, str]], first: int, first_byte: int | None) -> Loaded:
-        """Pages, with or without their contents; without, none of them is too long."""
+    def _loaded(
+        self, rows: pa.RecordBatch, bad: BadLines, first: int, first_byte: int | None, unit: str = "line"
+    ) -> Loaded:
+        """Pages, with or without their contents."""
         source = self.place.name
-        wrong: list[tuple[Any, str]] = list(bad)
         columns: dict[str, Any] = {"charset": "utf-8"}
-        if "content" in rows.schema.names and rows["content"].nbytes > PAGE_BYTES:
-            too_long: Any = pc.greater(pc.binary_length(rows["content"]), pa.scalar(PAGE_BYTES))
-            wrong += [(line, page_too_long()) for line in pc.filter(rows["line"], too_long).to_pylist()]
-            rows = rows.filter(pc.invert(too_long))
         columns |= {name: rows[name] for name in PAGES.names if name in rows.schema.names}
         columns["record"] = pc.add(rows["line"], first) if first else rows["line"]
         if first_byte is not None:
             columns["offset"] = pc.add(rows["start"], first_byte) if first_byte else rows["start"]
         else:
             del columns["length"]
-        skipped = [Skipped(source, f"line {first + line + 1}", reason) for line, reason in sorted(wrong)]
-        return Loaded(build_pages(columns, source, rows.num_rows), skipped)
+        pages = build_pages(columns, source, rows.num_rows)
+        lines, places, reasons = bad
+        if not reasons:
+            return Loaded(pages)
+        return Loaded(pages, SkippedRecords.of_lines(source, unit, pc.add(lines, first + 1), places, reasons))
 
 
 def _names(row: dict[str, Any]) -> Iterator[str]:
@@ -273,57 +312,59 @@ def _names(row: dict[str, Any]) -> Iterator[str]:
                 waiting.append((f"{prefix}{name}.", value))
 
 
-def _behind_line(path: str, start: int, size: int) -> int:
-    """How long the line is that begins at ``start`` and has no end within ``size`` bytes, its end included."""
+def _long_line(path: str, start: int, size: int) -> tuple[int, int]:
+    """How long the line is that begins at ``start`` and has no end within ``size`` bytes, without and with its end."""
     with open(path, "rb") as raw:
         raw.seek(start + size)
         while data := raw.read(BATCH_BYTES):
-            end = data.find(b"\n") + 1
-            if end:
-                return size + end
+            end = data.find(b"\n")
+            if end >= 0:
+                return size + end, size + end + 1
             size += len(data)
-    return size
+    return size, size
 
 
 class _Cutter:
     """Cuts a stream into blocks of whole lines, counting lines and bytes."""
 
-    def __init__(self, place: Place, unpacked: Unpacked) -> None:
-        self._name, self._unpacked = place.name, unpacked
+    def __init__(self, place: Place, unpacked: Unpacked, pieces: Iterator[Piece], longest: int) -> None:
+        self._name, self._unpacked, self._pieces, self._longest = place.name, unpacked, pieces, longest
         self._seekable = unpacked.compression == "none" and place.is_local
         self._counted = 0  # stored bytes accounted for by earlier blocks
         self._lines = self._start = 0  # lines and plain bytes before what is held
         self._whole: list[bytes] = []  # held pieces up to a line end
         self._rest: list[bytes] = []  # held pieces behind it
         self._whole_size = self._rest_size = 0
-        self._passing = False  # inside a line that is too long
+        self._long = 0  # bytes so far of a line that is too long to be held
 
     def cut(self) -> Iterator[Block]:
-        for piece in self._unpacked:
+        for piece in self._pieces:
             if piece.damage is not None:
                 yield from self._flush()
                 yield self._skip(f"{piece.damage} (at byte {piece.offset} of the file)")
-                self._passing = False
                 continue
-            self._take(piece.data)
+            data = piece.data
+            if self._long:
+                end = data.find(b"\n")
+                self._long += len(data) if end < 0 else end
+                self._start += len(data) if end < 0 else end + 1
+                if end < 0:
+                    continue
+                yield self._skip_long_line()
+                data = data[end + 1 :]
+            self._take(data)
             if self._whole_size + self._rest_size >= BATCH_BYTES:
                 yield from self._flush()
-            if self._rest_size > LINE_BYTES:
+            if self._rest_size > self._longest:
                 yield from self._flush()
-                yield self._skip(f"a line of more than {LINE_BYTES >> 20} MiB")
-                self._passing = True
+                self._long = self._rest_size
+                self._let_go()
+        if self._long:
+            yield self._skip_long_line()
         self._whole += self._rest  # a last line needs no line end
         yield from self._flush()
 
     def _take(self, data: bytes) -> None:
-        if self._passing:
-            end = data.find(b"\n") + 1
-            self._start += end or len(data)
-            if not end:
-                return
-            self._passing = False
-            self._lines += 1
-            data = data[end:]
         end = data.rfind(b"\n") + 1
         if end:
             self._whole += [*self._rest, data[:end]]
@@ -344,12 +385,22 @@ class _Cutter:
         self._start += len(data)
         self._whole, self._whole_size = [], 0
 
-    def _skip(self, reason: str) -> Block:
+    def _let_go(self) -> None:
         """Lets go of the unfinished line."""
         self._start += self._rest_size
         self._rest, self._rest_size = [], 0
+
+    def _skip(self, reason: str) -> Block:
+        """Names the line that is not finished, and lets go of it."""
+        self._let_go()
+        self._long = 0
         skipped = Skipped(self._name, f"line {self._lines + 1}", reason)
         return Block(self._used(), b"", self._lines, None, skipped)
+
+    def _skip_long_line(self) -> Block:
+        block = self._skip(_native.too_long("a line", self._long, self._longest))
+        self._lines += 1
+        return block
 
     def _used(self) -> int:
         used = self._unpacked.taken - self._counted

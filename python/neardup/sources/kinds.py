@@ -7,14 +7,14 @@ pages, and never on which of them comes first; the order decides only how much i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
 from neardup.fingerprints.one_pass import OnePass, ReadPages
-from neardup.page import Kinds
+from neardup.page import Kinds, Skipped
 from neardup.sources.base import Chunk, Loaded, Source
 
 
@@ -56,6 +56,10 @@ class MarkupOnly:
 
     def lanes(self) -> list[Callable[[], Iterable[Chunk]]]:
         return [partial(_checked_lane, lane) for lane in self._source.lanes()]
+
+    @property
+    def unread(self) -> Sequence[Skipped]:
+        return self._source.unread
 
     def nbytes(self) -> int | None:
         return self._source.nbytes()

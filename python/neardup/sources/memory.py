@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Final, Protocol, Self
 
 import pyarrow as pa
 
@@ -16,15 +17,23 @@ from neardup.record import record
 from neardup.selection import check_several
 from neardup.sources.base import Chunk, Fields, Loaded, build_pages
 from neardup.sources.parquet import check_columns, column_of, convert, pieces
+from neardup.sources.spooled import Room
 
 pc = later("pyarrow.compute")
+
+#: Pages that are put together, however short they are.
+_MOST_ROWS: Final = 1 << 14
 
 
 @record(frozen=True, slots=True)
 class Memory:
-    """A source over batches that are there already."""
+    """A source over batches that are there already, in memory or in a file."""
 
-    batches: list[pa.RecordBatch]
+    batches: Sequence[pa.RecordBatch]
+
+    @property
+    def unread(self) -> tuple[()]:
+        return ()
 
     def chunks(self) -> Iterator[Chunk]:
         for batch in self.batches:
@@ -58,8 +67,9 @@ class Tabular(Protocol):
 Pages = Iterable[str | Mapping[str, Any]] | Tabular
 
 
-def in_memory(pages: Pages, fields: Fields = Fields()) -> Memory:
-    """A source of pages that are there, as many as there are rows.
+def in_memory(pages: Pages, fields: Fields = Fields(), room: Room | None = None) -> Memory:
+    """A source of pages that are there, as many as there are rows; ``room`` says where those are held that are
+    given one after another.
 
     >>> in_memory(pa.table({"body": ["plain text", None]}), Fields(text="body")).batches[0]["content"].to_pylist()
     [b'plain text', b'']
@@ -68,12 +78,15 @@ def in_memory(pages: Pages, fields: Fields = Fields()) -> Memory:
     neardup.errors.UsageError: pages were expected, not a single text: put it into a list
     """
     check_several(pages)
+    if isinstance(pages, pa.RecordBatchReader):
+        check_columns(pages.schema, fields, "the table")
+        return _of_tables((pa.Table.from_batches([batch]) for batch in pages), fields, room)
     table = as_table(pages, fields)
     if table is not None:
-        return _of_table(table, fields)
+        return _of_tables([table], fields)
     if not isinstance(pages, Iterable):
         raise UsageError(f"pages cannot be taken from a {type(pages).__name__}", hint="give a list, or a table")
-    return texts([_renamed(page, fields) for page in pages] if fields.changed() else pages)
+    return texts((_renamed(page, fields) for page in pages) if fields.changed() else pages, room)
 
 
 def as_table(pages: Any, fields: Fields = Fields()) -> pa.Table | None:
@@ -90,8 +103,20 @@ def as_table(pages: Any, fields: Fields = Fields()) -> pa.Table | None:
         return pa.table({fields.text: pa.chunked_array(pages)})
 
 
-def _of_table(table: pa.Table, fields: Fields) -> Memory:
-    """Rows without content are empty pages, so that what is found has a row for every row."""
+def _of_tables(tables: Iterable[pa.Table], fields: Fields, room: Room | None = None) -> Memory:
+    batches: list[pa.RecordBatch] = []
+    take = batches.append if room is None else room.append
+    first = 0
+    for table in tables:
+        for batch in _of_table(table, fields, first):
+            take(batch)
+        first += table.num_rows
+    return Memory(batches if room is None else room.batches())
+
+
+def _of_table(table: pa.Table, fields: Fields, first: int) -> Iterator[pa.RecordBatch]:
+    """Rows without content are empty pages, so that what is found has a row for every row; ``first`` is the number of
+    the first."""
     check_columns(table.schema, fields, "the table")
     # What stands inside of other columns is taken out of them.
     table = pa.table({name: found for name in fields.names() if (found := column_of(table, name)) is not None})
@@ -107,15 +132,13 @@ def _of_table(table: pa.Table, fields: Fields) -> Memory:
     if column.null_count:
         column = pc.fill_null(column, pa.scalar(empty, column.type))
     table = table.set_column(table.column_names.index(name), name, column)
-    batches: list[pa.RecordBatch] = []
-    first = 0
     for batch in pieces(table):
-        loaded = convert(batch, fields, "memory", first)
+        # A page that is held already may be as long as it is.
+        loaded = convert(batch, fields, "memory", first, sys.maxsize)
         if loaded.skipped:
             raise InputError(loaded.skipped[0].reason, where=f"the table, {loaded.skipped[0].position}")
-        batches.append(loaded.pages)
+        yield loaded.pages
         first += batch.num_rows
-    return Memory(batches)
 
 
 def _renamed(page: Any, fields: Fields) -> Any:
@@ -126,7 +149,7 @@ def _renamed(page: Any, fields: Fields) -> Any:
     return {name: page.get(given) for name, given in zip(usual, fields.names(), strict=True)}
 
 
-def texts(pages: Iterable[str | Mapping[str, Any]]) -> Memory:
+def texts(pages: Iterable[str | Mapping[str, Any]], room: Room | None = None) -> Memory:
     """A source of texts, or of mappings with ``text`` or ``html`` and optionally ``id``, ``url``, ``date``.
 
     >>> source = texts(["plain text", {"html": "<p>hello", "url": "http://a.example/"}])
@@ -134,17 +157,18 @@ def texts(pages: Iterable[str | Mapping[str, Any]]) -> Memory:
     2
     """
     batches: list[pa.RecordBatch] = []
+    take = batches.append if room is None else room.append
     rows: list[dict[str, Any]] = []
     size = 0
     for number, page in enumerate(pages):
         rows.append(row_of(page, number))
         size += len(rows[-1]["content"])
-        if size >= BATCH_BYTES:
-            batches.append(_batch(rows))
+        if size >= BATCH_BYTES or len(rows) >= _MOST_ROWS:
+            take(_batch(rows))
             rows, size = [], 0
     if rows:
-        batches.append(_batch(rows))
-    return Memory(batches)
+        take(_batch(rows))
+    return Memory(batches if room is None else room.batches())
 
 
 def row_of(page: str | Mapping[str, Any], number: int) -> dict[str, Any]:

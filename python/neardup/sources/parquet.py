@@ -1,23 +1,26 @@
 """Parquet files: rows with an id, a URL, HTML or text, and a date, in columns of many possible types.
 
 Row groups are read one at a time, in batches of about the usual number of bytes, and only the columns that
-are needed. A row group that cannot be read is named and passed; a file without its footer is an error at
-once.
+are needed; what a batch decodes to is known before it is read (``parquet_pages``). A row group that cannot be read is
+named and passed; a file without its footer is an error at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import pyarrow as pa
 
+from neardup import _native
 from neardup.errors import InputError
 from neardup.lazy import later
 from neardup.page import BATCH_BYTES, Skipped
-from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped, page_too_long
+from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped
 from neardup.sources.files import Place, file_system
+from neardup.sources.parquet_pages import Page, most_rows, pages_of
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -25,13 +28,17 @@ if TYPE_CHECKING:
 pc = later("pyarrow.compute")
 
 _MOST_ROWS: Final = 8192
+#: What the rows of a batch may decode to, unless a single one is more.
+_MOST_BYTES: Final = 4 * BATCH_BYTES
+#: A page of a column is unpacked whole: one of more bytes than so many pages of text may have is not.
+_PAGES_OF_TEXT: Final = 8
 
 
 class ParquetRows:
     """The pages of one Parquet file."""
 
-    def __init__(self, place: Place, fields: Fields) -> None:
-        self.place, self.fields = place, fields
+    def __init__(self, place: Place, fields: Fields, longest: int = PAGE_BYTES) -> None:
+        self.place, self.fields, self.longest = place, fields, longest
 
     def nbytes(self) -> int | None:
         return self.place.size()
@@ -41,15 +48,16 @@ class ParquetRows:
         with self.open() as file:
             check_columns(file.schema_arrow, self.fields, self.place.name)
 
-    def open(self) -> pq.ParquetFile:
+    def open(self, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
+        """The file; the columns ``dictionaries`` (by their paths) as they are stored, a dictionary and places in it."""
         # It brings all file systems that Arrow knows along; most runs read no Parquet.
         import pyarrow.parquet as pq
 
         try:
             if self.place.is_local:
-                return pq.ParquetFile(self.place.path, pre_buffer=False)
+                return pq.ParquetFile(self.place.path, pre_buffer=False, read_dictionary=list(dictionaries))
             system, path = file_system(self.place.path)
-            return pq.ParquetFile(system.open_input_file(path))
+            return pq.ParquetFile(system.open_input_file(path), read_dictionary=list(dictionaries))
         except FileNotFoundError:
             raise InputError("no such file", where=self.place.name) from None
         except (pa.ArrowException, OSError) as error:
@@ -67,10 +75,10 @@ class ParquetRows:
                 # The file's bytes are shared out by rows: that is what progress can know of columns.
                 end = total * (group + 1) // file.num_row_groups
                 try:
-                    for batch in read_group(file, group, columns):
+                    for batch in self.read_group(file, group, columns):
                         nbytes = (end - counted) * batch.num_rows // max(1, rows - done)
                         counted += nbytes
-                        load = partial(convert, batch, self.fields, self.place.name, record + done)
+                        load = partial(convert, batch, self.fields, self.place.name, record + done, self.longest)
                         yield Chunk(nbytes, load, batch.nbytes)
                         done += batch.num_rows
                 except (pa.ArrowException, OSError) as error:
@@ -80,13 +88,59 @@ class ParquetRows:
                     counted = end
                 record += rows
 
+    def read_group(self, file: pq.ParquetFile, group: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        """A row group in batches of about the usual number of bytes; some columns, or all."""
+        rows = self._rows_a_batch(file, group, columns)
+        for batch in file.iter_batches(batch_size=rows, row_groups=[group], columns=columns):
+            yield from _split(batch)
 
-def read_group(file: pq.ParquetFile, group: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-    """A row group in batches of about the usual number of bytes."""
-    metadata = file.metadata.row_group(group)
-    size = _rows_a_batch(metadata.num_rows, metadata.total_byte_size)
-    for batch in file.iter_batches(batch_size=size, row_groups=[group], columns=columns):
-        yield from _split(batch)
+    def _rows_a_batch(self, file: pq.ParquetFile, group: int, columns: list[str] | None) -> int:
+        """How many rows of a group are read at a time, so that they decode to about the usual number of bytes."""
+        metadata = file.metadata.row_group(group)
+        rows = _rows_a_batch(metadata.num_rows, metadata.total_byte_size)
+        chunks = [metadata.column(at) for at in range(metadata.num_columns)]
+        wanted = [chunk for chunk in chunks if columns is None or _is_of(chunk.path_in_schema, columns)]
+        pages: list[list[Page]] = []
+        with self.place.open() as raw:
+            for chunk in wanted:
+                if chunk.physical_type != "BYTE_ARRAY":
+                    continue
+                try:
+                    pages.append(list(pages_of(raw, chunk) if self.place.is_local else _guessed(raw, chunk)))
+                except ValueError:
+                    # Headers that nobody understands: let the reader say what is wrong, a row at a time.
+                    return 1
+                if (size := max((page.nbytes for page in pages[-1]), default=0)) > _PAGES_OF_TEXT * self.longest:
+                    raise pa.ArrowInvalid(_native.too_long("a page of a column", size, _PAGES_OF_TEXT * self.longest))
+                if most_rows(pages[-1:], rows, _MOST_BYTES) < rows and any(page.dictionary for page in pages[-1]):
+                    longest = self._longest_repeated(group, chunk.path_in_schema)
+                    pages[-1] = [replace(page, each=min(page.each, longest)) for page in pages[-1]]
+        return most_rows(pages, rows, _MOST_BYTES)
+
+    def _longest_repeated(self, group: int, path: str) -> int:
+        """How long the longest value of a dictionary is."""
+        with self.open([path]) as file:
+            batch = next(file.iter_batches(batch_size=1, row_groups=[group], columns=[path]), None)
+        column: Any = None if batch is None else column_of(batch, path)
+        if column is None or not pa.types.is_dictionary(column.type):
+            return 1 << 62
+        return int(pc.max(pc.binary_length(column.dictionary)).as_py() or 0)
+
+
+def _is_of(path: str, columns: Sequence[str]) -> bool:
+    """Whether a column of the file is one of these, or inside of one."""
+    return any(path == name or path.startswith(f"{name}.") for name in columns)
+
+
+def _guessed(raw: BinaryIO, chunk: Any) -> Iterator[Page]:
+    """What is known of a column's pages by the first of them, for elsewhere each costs a request: where that is a
+    dictionary, any value may be the longest one."""
+    first = next(pages_of(raw, chunk), None)
+    if first is not None and first.dictionary:
+        yield first
+        yield Page(chunk.num_values, chunk.total_uncompressed_size, False, first.nbytes)
+    elif first is not None:
+        yield Page(chunk.num_values, chunk.total_uncompressed_size, False, first.each and chunk.total_uncompressed_size)
 
 
 def pieces(table: pa.Table) -> Iterator[pa.RecordBatch]:
@@ -125,7 +179,9 @@ def check_columns(schema: pa.Schema, fields: Fields, where: str) -> None:
             raise InputError(f"no column {name!r} for {what}", where=where, hint=there)
     if fields.html not in kinds and fields.text not in kinds:
         wanted = f"neither a column {fields.html!r} nor {fields.text!r}"
-        raise InputError(wanted, where=where, hint=f"name the column of the content; {there}")
+        raise InputError(
+            wanted, where=where, hint=f"name the column of the content (--text-field, --html-field); {there}"
+        )
     for name in fields.names():
         if schema.names.count(name) > 1:
             raise InputError(f"two columns are named {name!r}", where=where)
@@ -201,7 +257,7 @@ def _is_binary(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind))
 
 
-def convert(batch: pa.RecordBatch, fields: Fields, source: str, first: int) -> Loaded:
+def convert(batch: pa.RecordBatch, fields: Fields, source: str, first: int, longest: int = PAGE_BYTES) -> Loaded:
     """The pages of a batch of rows; ``first`` is the number of its first row in the file.
 
     >>> batch = pa.RecordBatch.from_pydict({"id": [7, 8], "text": ["hello", None]})
@@ -213,7 +269,7 @@ def convert(batch: pa.RecordBatch, fields: Fields, source: str, first: int) -> L
     text, text_charset = _content(batch, fields.text)
     content: Any = pc.coalesce(html, text)
     is_html = pc.is_valid(html)
-    long = pc.fill_null(pc.greater(pc.binary_length(content), pa.scalar(PAGE_BYTES)), False)
+    long = pc.fill_null(pc.greater(pc.binary_length(content), pa.scalar(longest)), False)
     good = pc.and_not(pc.is_valid(content), long)
     columns: dict[str, Any] = {
         "id": _text(batch, fields.id),
@@ -228,7 +284,8 @@ def convert(batch: pa.RecordBatch, fields: Fields, source: str, first: int) -> L
     if not pc.all(good).as_py():
         for at, (fine, too_long) in enumerate(zip(good.to_pylist(), long.to_pylist(), strict=True)):
             if not fine:
-                reason = page_too_long() if too_long else "no html or text"
+                length = pc.binary_length(content[at]).as_py() if too_long else 0
+                reason = _native.too_long("a value", length, longest) if too_long else "no html or text"
                 skipped.append(Skipped(source, f"record {first + at}", reason))
         columns = {name: pc.filter(column, good) for name, column in columns.items()}
     rows = batch.num_rows - len(skipped)

@@ -13,10 +13,8 @@ from neardup.page import BATCH_BYTES
 from neardup.sources.base import PAGE_BYTES
 from neardup.sources.unpack import Unpacked
 
-#: A longer record is given up.
-RECORD_BYTES: Final = 2 * PAGE_BYTES
-
 _BOM: Final = b"\xef\xbb\xbf"
+_UNCLOSED: Final = "a quote that is not closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +36,28 @@ class PlainText:
         self.data, self.at, self.line = b"", 0, 1
         #: Damage that the data ends at.
         self.hole: str | None = None
-        #: Whether the record at the position is for the patient reader.
-        self.odd = False
+        #: Why the kernel took no more: "odd" is for the patient reader, "open" a quote without an end so far.
+        self.stop = ""
 
     def advance(self, **form: Any) -> list[pa.Array]:
         """Takes the records from the position on that leave no doubt, as the kernel gives them."""
-        arrays, self.at, self.line, stop = _native.read_delimited(self.data, self.at, self.line, **form)
-        self.odd = stop == "odd"
+        arrays, self.at, self.line, self.stop = _native.read_delimited(self.data, self.at, self.line, **form)
         return arrays
 
-    def read_on(self, most: int | None = None) -> bool:
-        """Reads on, as much as is held already or more, unless ``most`` bytes are held; False where nothing came."""
-        held = len(self.data) - self.at
-        if self.hole is not None or (most is not None and held > most):
+    def pass_wrong_rows(self, **form: Any) -> list[tuple[int, str]]:
+        """Passes rows of another width that leave no doubt either: their lines, and what is wrong."""
+        lines, fields, self.at, self.line = _native.wrong_rows(self.data, self.at, self.line, **form)
+        return [(line, _width(count, form["width"])) for line, count in zip(lines, fields, strict=True)]
+
+    @property
+    def held(self) -> int:
+        """Bytes from the position on that were read."""
+        return len(self.data) - self.at
+
+    def read_on(self) -> bool:
+        """Reads on, as much as is held already or more; False where nothing came."""
+        held = self.held
+        if self.hole is not None:
             return False
         parts, size = [self.data[self.at :]], 0
         while size < max(BATCH_BYTES, held):
@@ -66,14 +73,18 @@ class PlainText:
         self.data, self.at = b"".join(parts), 0
         return size > 0
 
-    def pass_line(self) -> None:
-        """Goes behind the line at the position, which may be too long to be held."""
-        while not (end := self.data.find(b"\n", self.at) + 1):
+    def pass_line(self) -> int:
+        """Goes behind the line at the position, which may be too long to be held; how long it is without its end."""
+        length = 0
+        while (end := self.data.find(b"\n", self.at)) < 0:
+            length += self.held
             self.at = len(self.data)
             if not self.read_on():
-                return
-        self.at = end
+                return length
+        length += end - self.at
+        self.at = end + 1
         self.line += 1
+        return length
 
 
 class _Hole(Exception):
@@ -87,8 +98,8 @@ class _TooLong(Exception):
 class _Lines:
     """The lines from the position on (they end at a line feed only); the position moves when it is told to."""
 
-    def __init__(self, text: PlainText) -> None:
-        self._text = text
+    def __init__(self, text: PlainText, longest: int) -> None:
+        self._text, self._longest = text, longest
         self._lengths: list[int] = []
         self._size = 0
 
@@ -100,7 +111,7 @@ class _Lines:
         looked = 0
         while not (end := text.data.find(b"\n", text.at + self._size + looked) + 1):
             looked = len(text.data) - text.at - self._size
-            if self._size + looked > RECORD_BYTES:
+            if self._size + looked > self._longest:
                 raise _TooLong
             if not text.read_on():
                 if text.hole is not None:
@@ -110,6 +121,8 @@ class _Lines:
                 end = len(text.data)
                 break
         line = text.data[text.at + self._size : end]
+        if self._size + len(line.removesuffix(b"\n")) > self._longest:
+            raise _TooLong
         self._lengths.append(len(line))
         self._size += len(line)
         return line.decode("utf-8", "surrogateescape")
@@ -128,14 +141,30 @@ class _Lines:
         text.data, text.at, text.hole = b"", 0, None
         return raw
 
-    def give_up(self) -> bytes:
-        """Goes behind the first line, be it read or too long for that."""
-        if not self._lengths:
-            self._text.pass_line()
-        return self.finish(1)
+
+def give_up(text: PlainText, longest: int) -> Row:
+    """The record at the position, which has more than ``longest`` bytes. If its first line has, it is passed. Otherwise
+    a quote was not closed in time: only the first line is given up, and reading goes on at the second."""
+    line, at = text.line, text.at
+    if text.data.find(b"\n", at, at + longest + 1) < 0:
+        return Row(line, b"", [], _native.too_long("a line", text.pass_line(), longest))
+    text.pass_line()
+    return Row(line, b"", [], f"a quote that is not closed within --max-page ({longest:,} bytes)")
 
 
-def read_record(text: PlainText, delimiter: str, width: int = 0) -> Row | None:
+def open_to_the_end(text: PlainText, delimiter: str, width: int) -> Row:
+    """The record at the position, of which a quote is open up to the end of the file: only its first line is given up,
+    or read if its quotes stand in odd places."""
+    line = text.line
+    end = text.data.find(b"\n", text.at) + 1
+    raw = text.data[text.at : end or None]
+    text.at += len(raw)
+    text.line += 1
+    values = _leniently(raw, delimiter)
+    return Row(line, raw, values, _fault(values, width) if len(values) == width else _UNCLOSED)
+
+
+def read_record(text: PlainText, delimiter: str, width: int = 0, longest: int = PAGE_BYTES) -> Row | None:
     """The next record, of ``width`` fields unless it is the first, or None at the end; empty lines are none.
 
     >>> import io
@@ -146,11 +175,11 @@ def read_record(text: PlainText, delimiter: str, width: int = 0) -> Row | None:
     2 ['1', 'a\\nb'] None
     5 ['2'] 1 field, not 2
     6 ['3', 'c d'] None
-    7 [] unexpected end of data
+    7 [] a quote that is not closed
     """
-    csv.field_size_limit(PAGE_BYTES)  # the parser's own limit of 128 KiB is smaller than many pages
+    csv.field_size_limit(longest)  # the parser's own limit of 128 KiB is smaller than many pages
     while True:
-        line, lines = text.line, _Lines(text)
+        line, lines = text.line, _Lines(text, longest)
         try:
             values = next(csv.reader(lines, delimiter=delimiter, strict=True))
         except StopIteration:
@@ -158,12 +187,12 @@ def read_record(text: PlainText, delimiter: str, width: int = 0) -> Row | None:
         except _Hole as hole:
             return Row(line, lines.fall(), [], str(hole))
         except _TooLong:
-            return Row(line, lines.give_up(), [], f"a record of more than {RECORD_BYTES >> 20} MiB")
+            return give_up(text, longest)
         except csv.Error as error:
             raw = lines.finish(1)
             values = _leniently(raw, delimiter)
             if len(values) != width or not width:
-                return Row(line, raw, values, str(error))
+                return Row(line, raw, values, _UNCLOSED if "unexpected end" in str(error) else str(error))
         else:
             raw = lines.finish()
         if values:
@@ -180,9 +209,13 @@ def _leniently(line: bytes, delimiter: str) -> list[str]:
     return [] if values and values[-1].endswith("\n") else values
 
 
+def _width(fields: int, width: int) -> str:
+    return f"{fields} field{'s' if fields != 1 else ''}, not {width}"
+
+
 def _fault(values: list[str], width: int) -> str | None:
     if len(values) != width:
-        return f"{len(values)} field{'s' if len(values) != 1 else ''}, not {width}"
+        return _width(len(values), width)
     try:
         for value in values:
             value.encode()

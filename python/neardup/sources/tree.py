@@ -14,9 +14,10 @@ from urllib.parse import quote, urljoin
 from neardup import _native
 from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
-from neardup.sources.base import PAGE_BYTES, Chunk, Loaded, build_pages, page_too_long
+from neardup.sources.base import PAGE_BYTES, Chunk, Loaded, build_pages
 from neardup.sources.expand import COMPRESSIONS, Named
 from neardup.sources.files import shown
+from neardup.sources.skipped import WHOLE_FILE
 from neardup.sources.unpack import Unpacked
 
 _CHUNK_FILES: Final = 512
@@ -25,8 +26,8 @@ _CHUNK_FILES: Final = 512
 class PageFiles:
     """A run of page files, in order."""
 
-    def __init__(self, files: Sequence[Named], base_url: str | None = None) -> None:
-        self.files, self.base_url = tuple(files), base_url
+    def __init__(self, files: Sequence[Named], base_url: str | None = None, longest: int = PAGE_BYTES) -> None:
+        self.files, self.base_url, self.longest = tuple(files), base_url, longest
 
     def nbytes(self) -> int | None:
         return None if None in self._sizes else sum(size for size in self._sizes if size is not None)
@@ -51,15 +52,15 @@ class PageFiles:
             yield Chunk(size, partial(self._load, held))
 
     def _load(self, files: list[Named]) -> Loaded:
-        contents = _plain_contents(files)
+        contents = _plain_contents(files, self.longest)
         skipped = []
         kept: list[tuple[Named, Any, bool]] = []
         for named, content in zip(files, contents, strict=True):
             plain = named.place.is_local
             if content is None:
-                content, wrong, stored_so = read_page_file(named)
+                content, wrong, stored_so = read_page_file(named, self.longest)
                 if wrong is not None:
-                    skipped.append(Skipped(named.place.name, "whole file", wrong))
+                    skipped.append(Skipped(named.place.name, WHOLE_FILE, wrong))
                     continue
                 plain = plain and stored_so
             kept.append((named, content, plain))
@@ -77,18 +78,16 @@ class PageFiles:
         return Loaded(build_pages(columns, "", len(kept)), skipped)
 
 
-def _plain_contents(files: Sequence[Named]) -> list[bytes | None]:
+def _plain_contents(files: Sequence[Named], longest: int) -> list[bytes | None]:
     """What stands in the files, read by a kernel; None for those that need patience: elsewhere, compressed, too long,
     or not to be read."""
     if any(not named.place.is_local or named.place.path.endswith(COMPRESSIONS) for named in files):
         return [None] * len(files)
-    contents: list[bytes | None] = _native.read_plain_files(
-        [named.place.path for named in files], PAGE_BYTES
-    ).to_pylist()
+    contents: list[bytes | None] = _native.read_plain_files([named.place.path for named in files], longest).to_pylist()
     return contents
 
 
-def read_page_file(named: Named) -> tuple[bytes, str | None, bool]:
+def read_page_file(named: Named, longest: int = PAGE_BYTES) -> tuple[bytes, str | None, bool]:
     """A page file's plain bytes, or why they cannot be had; and whether they are stored as they are."""
     parts: list[bytes] = []
     size = 0
@@ -100,11 +99,19 @@ def read_page_file(named: Named) -> tuple[bytes, str | None, bool]:
                     return b"", piece.damage, False
                 parts.append(piece.data)
                 size += len(piece.data)
-                if size > PAGE_BYTES:
-                    return b"", page_too_long(), False
+                if size > longest:
+                    return b"", _too_long(named, unpacked.compression, longest), False
             return b"".join(parts), None, unpacked.compression == "none"
     except (OSError, InputError) as error:
         return b"", error.what if isinstance(error, InputError) else error.strerror or str(error), False
+
+
+def _too_long(named: Named, compression: str, longest: int) -> str:
+    """Why a file was not read on. How long a compressed one is nobody knows who has not unpacked it."""
+    size = named.place.size()
+    if compression == "none" and size is not None and size > longest:
+        return _native.too_long("a file", size, longest)
+    return f"a file that unpacks to more than --max-page ({longest:,} bytes)"
 
 
 def page_url(base_url: str | None, inside: str) -> str | None:

@@ -1,21 +1,22 @@
-"""Stored bytes to plain bytes: gzip, zstd or nothing, told by the first bytes, not by the name.
+"""Stored bytes to plain bytes: gzip, zstd, xz, bzip2 or nothing, told by the first bytes, not by the name.
 
-A compressed file is a row of *members* (gzip members, zstd frames), and reading can begin at any of them. The
-unpacker says where members start, which is what gives a WARC record its offset, and treats damage as an event
-and not as the end: it looks for the next member that unpacks, so that one bad sector costs one member.
+A compressed file is a row of *members* (gzip members, zstd frames, streams of xz and bzip2), and reading can begin at
+any of them. The unpacker says where members start, which is what gives a WARC record its offset, and treats damage as
+an event and not as the end: it looks for the next member that unpacks, so that one bad sector costs one member.
 Memory is bounded whatever the input claims: a small piece of input is taken at a time and gzip's output is
-capped a piece, so a bomb comes out slowly and its reader can stop.
+capped a piece, so a bomb comes out slowly and its reader can stop. gzip, xz and bzip2 go the same way, by an inflater
+each with the interface of ``zlib.decompressobj``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 import zstandard
 
-from neardup.sources.inflate import InflateError, inflater
+from neardup.sources.inflate import Decompressor, InflateError, inflater
 
 #: The largest zstd window taken: the largest that zstd's own --long can write.
 ZSTD_WINDOW: Final = 1 << 31
@@ -26,10 +27,25 @@ _ZSTD_STEP: Final = 4 << 10  # smaller: zstd's output has no cap, at worst 128 K
 _PIECE: Final = 1 << 20  # most plain bytes that gzip gives at a time
 _LOOK_BACK: Final = 1 << 20  # bytes kept behind the reading position, to look for a member in after damage
 _GZIP: Final = b"\x1f\x8b\x08"
+_XZ: Final = b"\xfd7zXZ\0"
+_BZIP2: Final = b"BZh"
+#: What bzip2's first block begins with, or the end of an empty stream, behind the magic and a digit.
+_BZIP2_BLOCKS: Final = (b"1AY&SY", b"\x17rE8P\x90")
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE: Final = b"\x2a\x4d\x18"  # after a first byte of 0x50 to 0x5f
 _DICTIONARY: Final = 0x5D  # the first byte of the frame that holds a .warc.zst file's dictionary
 _DICTIONARY_BYTES: Final = 64 << 20
+
+
+#: First bytes of a file that tell how it is compressed.
+HEAD_BYTES: Final = 10
+
+#: What unpacks a member, where that is an inflater's business: magic, and what makes one.
+_INFLATED: Final[dict[str, tuple[bytes, Callable[[], Any]]]] = {
+    "gzip": (_GZIP, lambda: inflater(31)),
+    "xz": (_XZ, lambda: Decompressor("xz")),
+    "bzip2": (_BZIP2, lambda: Decompressor("bzip2")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +60,10 @@ class Piece:
     offset: int
     starts: bool
     damage: str | None = None
+
+
+#: What a member is called where the file ends inside of one.
+_A: Final = {"gzip": "a gzip member", "xz": "an xz stream", "bzip2": "a bzip2 stream"}
 
 
 class _Cut(Exception):
@@ -105,7 +125,7 @@ class _Window:
 
 
 class Unpacked:
-    """The plain bytes of a file, piece by piece; ``compression`` is "none", "gzip" or "zstd".
+    """The plain bytes of a file, piece by piece; ``compression`` is as ``compression_of`` says.
 
     >>> import gzip, io
     >>> two = gzip.compress(b"one ") + gzip.compress(b"two")
@@ -117,7 +137,7 @@ class Unpacked:
 
     def __init__(self, raw: BinaryIO) -> None:
         self._window = _Window(raw)
-        self.compression = compression_of(bytes(self._window.available(4)))
+        self.compression = compression_of(bytes(self._window.available(HEAD_BYTES)))
         self.dictionary: zstandard.ZstdCompressionDict | None = None  # that of a .warc.zst file
         self._inside = False  # whether the next piece begins behind the beginning of a member, or behind damage
 
@@ -145,7 +165,7 @@ class Unpacked:
     def __iter__(self) -> Iterator[Piece]:
         if self.compression == "none":
             return self._plain()
-        return self._members(_GZIP if self.compression == "gzip" else _ZSTD)
+        return self._members(_ZSTD if self.compression == "zstd" else _INFLATED[self.compression][0])
 
     def _plain(self) -> Iterator[Piece]:
         while block := bytes(self._window.some(_READ)):
@@ -154,10 +174,10 @@ class Unpacked:
             yield Piece(block, offset, True)
 
     def _members(self, magic: bytes) -> Iterator[Piece]:
-        unpack = self._gzip if magic == _GZIP else self._zstd
+        unpack = self._zstd if magic == _ZSTD else self._inflated
         while True:
             start = self._window.position
-            head = bytes(self._window.available(4))
+            head = bytes(self._window.available(HEAD_BYTES))
             if not head:
                 return
             if head[0] == 0:
@@ -176,21 +196,21 @@ class Unpacked:
                 if not self._resume(magic, start):
                     return
 
-    def _gzip(self, start: int) -> Iterator[Piece]:
-        engine = inflater(31)
+    def _inflated(self, start: int) -> Iterator[Piece]:
+        engine = _INFLATED[self.compression][1]()
         first = self._inside = True
         while not engine.eof:
             given = self._window.some(_STEP)
-            before = engine.copy()
+            before = engine.copy() if self.compression == "gzip" else None
             try:
                 data = engine.decompress(given, _PIECE)
             except InflateError:
-                if rescued := _up_to_damage(before, given):
+                if before is not None and (rescued := _up_to_damage(before, given)):
                     yield Piece(rescued, start, first)
                 raise
             if not given and not data:
-                raise _Cut("the file ends inside a gzip member")
-            # At the end of a member what is left over may be in both attributes.
+                raise _Cut(f"the file ends inside {_A[self.compression]}")
+            # At the end of a member what is left over may be in both attributes, and be more than was just given.
             left = engine.unused_data if engine.eof else engine.unconsumed_tail
             self._window.advance(len(given) - len(left))
             self._inside = not engine.eof
@@ -243,8 +263,8 @@ class Unpacked:
         while self._window.find(magic):
             sample = bytes(self._window.available(_STEP))
             try:
-                if magic == _GZIP:
-                    inflater(31).decompress(sample, _PIECE)
+                if magic != _ZSTD:
+                    _INFLATED[self.compression][1]().decompress(sample, _PIECE)
                 else:
                     self._zstd_engine().decompressobj().decompress(sample[:_ZSTD_STEP])
                 return True
@@ -255,13 +275,17 @@ class Unpacked:
 
 
 def compression_of(head: bytes) -> str:
-    """The compression that a file's first four bytes stand for: "gzip", "zstd" or "none".
+    """The compression that a file's first ``HEAD_BYTES`` stand for: "gzip", "zstd", "xz", "bzip2" or "none".
 
     >>> compression_of(b"{\\n  "), compression_of(b"\\x1f\\x8b\\x08\\0")
     ('none', 'gzip')
     """
     if head.startswith(_GZIP):
         return "gzip"
+    if head.startswith(_XZ):
+        return "xz"
+    if head.startswith(_BZIP2) and head[3:4].isdigit() and head[4:10] in _BZIP2_BLOCKS:
+        return "bzip2"
     return "zstd" if head.startswith(_ZSTD) or _is_skippable(head) else "none"
 
 

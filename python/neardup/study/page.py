@@ -173,7 +173,6 @@ def _read(report: Mapping[str, Any]) -> Html:
     paths = report["input"]["paths"]
     ignored = ", ".join(f"{count:,} {kind}" for kind, count in report["ignored"].items()) or "none"
     more = f" and {len(paths) - 20:,} more" if len(paths) > 20 else ""
-    told = (
-        f"Inputs: {', '.join(map(str, paths[:20]))}{more}. Records that could not be read: {len(report['skipped']):,}. "
-    )
+    skipped = sum(report["skipped_reasons"].values())
+    told = f"Inputs: {', '.join(map(str, paths[:20]))}{more}. Records that could not be read: {skipped:,}. "
     return paragraph(told, f"Records that are no pages: {ignored}.")

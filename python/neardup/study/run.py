@@ -27,10 +27,12 @@ from neardup.engines.outcome import unique_ids
 from neardup.engines.parts import LIST
 from neardup.engines.scratch import Scratch, discard
 from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.unread import FILE as SKIPPED_FILE
+from neardup.engines.unread import all_of, unread_of
 from neardup.errors import FormatError, InputError, UsageError
 from neardup.fingerprints import ShingleParagraphs
 from neardup.results import Opened
-from neardup.sinks import write_json, write_table
+from neardup.sinks import write_groups, write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Fields, Loaded
 from neardup.spreadsheet import write_csv
@@ -157,6 +159,8 @@ def study(
         with watch.stage("tables"):
             made = _tables(collection, clustering, connection, others, name or _named(paths))
             pages = _pages_table(collection, clustering, connection)
+        sources = (batch.column(0) for batch in collection.store.columns(["source"]))
+        unread = unread_of(collection.skipped(), sources, source.unread)
         report = {
             "neardup": VERSION,
             "format": _native.FORMAT_VERSION,
@@ -169,7 +173,7 @@ def study(
             "links_from": "the pages" if links is None else os.fspath(links),
             "link_graph": connection.counts | ({} if told is None else {"unreadable_links": told.unreadable}),
             "tables": {key: {"title": table.title, "rows": table.rows} for key, table in made.items()},
-            "skipped": [asdict(bad) for bad in collection.tally.skipped],
+            **unread.to_json(collection.tally),
             "ignored": collection.tally.ignored,
             "warnings": _warnings(collection, clustering, connection),
             "stages": stages(watch.stages),
@@ -178,6 +182,9 @@ def study(
         if folder is not None:
             with watch.stage("writing"):
                 _write(folder, made, pages, report)
+                if unread.is_more_than_named(collection.tally):
+                    everything = all_of(collection.skipped(), source.unread)
+                    write_groups(everything.schema, everything, folder / SKIPPED_FILE)
     return Study(made, report, pages, None if out is None else Path(out))
 
 
@@ -315,7 +322,7 @@ def _pages_table(collection: Collection, clustering: Clustering, connection: Con
 def _warnings(collection: Collection, clustering: Clustering, connection: Connection) -> list[str]:
     said = []
     if collection.tally.skipped:
-        said.append(f"records that could not be read: {len(collection.tally.skipped):,}; 'skipped' names them")
+        said.append(f"records that could not be read: {collection.tally.skipped:,}; 'skipped' names the first of them")
     if collection.column("url").null_count == collection.count:
         said.append("no page has a URL, so there is no link graph: all but one page count as disconnected")
     elif not connection.counts["inside"]:

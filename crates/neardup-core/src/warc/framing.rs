@@ -180,7 +180,10 @@ impl Framer {
             }
             if let Some(found) = self.next_start(0).filter(|found| (*found as u64) < left) {
                 self.plain.pass(found);
-                let reason = format!("a record cut short: {} of {size} bytes", size - left + found as u64);
+                let there = size - left + found as u64;
+                let passed = header as u64 + there;
+                let reason =
+                    format!("a record cut short: {there} of {size} bytes; {passed} bytes passed over");
                 return Ok(Found::Bad { position, reason });
             }
             let there = self.plain.bytes().len();
@@ -190,7 +193,9 @@ impl Framer {
             left -= step;
         }
         if left > 0 {
-            let mut reason = format!("a record cut short: {} of {size} bytes", size - left);
+            let (there, passed) = (size - left, header as u64 + size - left);
+            let mut reason =
+                format!("a record cut short: {there} of {size} bytes; {passed} bytes passed over");
             if let Some(damage) = self.plain.damage.take() {
                 reason = format!("{reason}: {damage}");
             }
@@ -209,8 +214,10 @@ impl Framer {
         pieces: &mut P,
     ) -> Result<Found, P::Error> {
         self.plain.let_go();
+        let from = self.plain.passed();
         self.search(5, pieces)?;
-        Ok(self.bad(position, reason))
+        let passed = self.plain.passed() - from;
+        Ok(self.bad(position, format!("{reason}; {passed} bytes passed over")))
     }
 
     /// A bad stretch that ends here; damage that stands at its end is part of it.
@@ -414,7 +421,7 @@ mod tests {
                 "offset 0: Some((0, 59)) resource one of 3",
                 "offset 59: 7 bytes that belong to no record: a hole (at byte 66 of the file)",
                 "offset 66: Some((66, 107)) resource xxxxxxxxxx of 50",
-                "offset 173: a record header that does not end",
+                "offset 173: a record header that does not end; 50 bytes passed over",
             ]
         );
     }

@@ -19,7 +19,7 @@ from neardup.engines.accepted import AcceptedPairs
 from neardup.engines.default import by_kind, note_default
 from neardup.engines.earlier import FILE, told_of_runs
 from neardup.engines.layout import Layout
-from neardup.engines.local import stages
+from neardup.engines.local import highest, stages
 from neardup.engines.matches import RuleCounts
 from neardup.engines.matching import most_accepted, most_possible
 from neardup.engines.outcome import AGAINST_OUT
@@ -35,11 +35,12 @@ from neardup.engines.spark.salting import Salted, Salting
 from neardup.engines.spark.session import need_pyspark
 from neardup.engines.spark.working import Working, working_folder
 from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.unread import Unread
 from neardup.engines.warnings import collection_warnings
 from neardup.errors import InputError
 from neardup.fingerprints import CollectionStatistics
 from neardup.graph.keep import UNDATED, check_dated
-from neardup.page import Kinds
+from neardup.page import Kinds, Skipped
 from neardup.sources import Fields
 from neardup.sources.inputs import Inputs
 from neardup.sources.kinds import PlainTextMet, first_kinds
@@ -53,8 +54,6 @@ _OPTIONS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
-#: Skipped records that are named in the report; all are counted.
-NAMED_SKIPPED = 10_000
 
 
 def run(
@@ -111,6 +110,7 @@ def run_files(
         source.nbytes(),
         earlier,
         keep_fingerprints,
+        source.unread,
     )
     return asked.run(detector, lambda: first_kinds(source))
 
@@ -128,6 +128,8 @@ class _Asked:
     nbytes: int | None = None
     earlier: Sequence[tuple[str, Path]] = ()
     keep_fingerprints: bool = False
+    #: Files that were left out of the folders of the input.
+    left: Sequence[Skipped] = ()
 
     def run(self, detector: str | Detector | None, first: Callable[[], Kinds]) -> SparkOutcome:
         """A run with the detector that was named, or with the default for the pages; ``first`` says what these likely
@@ -144,7 +146,13 @@ class _Asked:
             with _options(self.session), explained():
                 layout = Layout(detector, self.settings)
                 made = _Run(
-                    layout, working, Stopwatch(self.progress), self.earlier, self.keep_fingerprints, markup_only
+                    layout,
+                    working,
+                    Stopwatch(self.progress),
+                    self.earlier,
+                    self.keep_fingerprints,
+                    markup_only,
+                    self.left,
                 )
                 return made.outcome(self.read, self.nbytes)
         except BaseException:
@@ -187,6 +195,8 @@ class _Run:
     keep_fingerprints: bool = False
     #: Whether a page of plain text ends the run.
     markup_only: bool = False
+    #: Files that were left out of the folders of the input.
+    left: Sequence[Skipped] = ()
     #: Edges that one task joins; fewer in tests, so that stars are contracted.
     together: int = TOGETHER
     salting: Salting = field(default_factory=Salting)
@@ -199,8 +209,8 @@ class _Run:
         frozen = first_pass.frozen(settings, layout.detector)
         with self.watch.stage("reading", nbytes):
             parts = keep(read(layout), "parts")
-            tally = tally_of(parts)
-            self._check(tally)
+            tally, unread = tally_of(parts, self.left)
+            self._check(tally, unread)
             if self.markup_only and tally.kinds.text:
                 raise PlainTextMet
             pages = identity.numbered(parts, layout)
@@ -227,6 +237,7 @@ class _Run:
         with self.watch.stage("clustering"):
             found = self._tables(pages, matched, tally, counted)
         counts, accepted, outcome = found
+        counts |= unread.counts()
         outcome.report |= {
             "format": _native.FORMAT_VERSION,
             "engine": "spark",
@@ -244,9 +255,10 @@ class _Run:
             "warnings": collection_warnings(
                 counts, accepted, matched.rules, layout.detector, self._without_sites(pages)
             ),
-            "skipped": [asdict(bad) for bad in tally.skipped[:NAMED_SKIPPED]],
+            **unread.to_json(tally),
             "bytes": tally.nbytes,
-            "stages": stages(self.watch.stages),
+            "stages": (told_stages := stages(self.watch.stages)),
+            "peak_memory": highest(told_stages),
             "neardup": VERSION,
             "spark": {"version": self.working.session.version, "salted": self.salted.to_json()},
         }
@@ -256,9 +268,9 @@ class _Run:
         """Whether no page of this input has a site."""
         return pages.where("row >= 0 and site is not null").isEmpty()
 
-    def _check(self, tally: Tally) -> None:
+    def _check(self, tally: Tally, unread: Unread) -> None:
         if self.layout.settings.strict and tally.skipped:
-            bad = tally.skipped[0]
+            bad = unread.records[0]
             raise InputError(
                 f"a record cannot be read: {bad.reason}",
                 where=f"{bad.source}, {bad.position}",
@@ -411,7 +423,7 @@ class _Run:
             "removed": tally.pages - kept,
             "repeated_ids": repeated,
             "wrong_charset": tally.replaced,
-            "skipped": len(tally.skipped),
+            "skipped": tally.skipped,
             "ignored": sum(tally.ignored.values()),
         }
         return counts, accepted, outcome

@@ -12,7 +12,7 @@ import json
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,12 +25,14 @@ from neardup.engines.collect import PageColumns
 from neardup.engines.layout import Layout, set_columns
 from neardup.engines.packed import lists_to_bytes, rows_to_bytes
 from neardup.engines.parts import LIST, STREAMS, TOKENS, Tally
+from neardup.engines.unread import Failing, Unread
 from neardup.errors import InputError
 from neardup.graph.keep import preferences
 from neardup.page import BATCH_BYTES, Kinds, Skipped
 from neardup.sources import Fields
 from neardup.sources.base import Chunk, Loaded, build_pages
 from neardup.sources.inputs import FileSource, Inputs, runs_of_files
+from neardup.sources.skipped import NAMED, SkippedRecords, named
 from neardup.sources.tree import PageFiles, looks_like_html
 
 if TYPE_CHECKING:
@@ -44,6 +46,31 @@ BYTES_A_TASK = 16 << 20
 FRAME = "frame"
 
 
+class PartUnread:
+    """What one part could not read: the first records, and the files without any page. A task reads its files whole."""
+
+    def __init__(self) -> None:
+        self._records: list[Skipped] = []
+        self._failing = Failing()
+        self._with_pages: set[str] = set()
+
+    def add(self, loaded: Loaded) -> None:
+        """Takes what a chunk held."""
+        if loaded.pages.num_rows:
+            self._with_pages.update(pc.unique(loaded.pages.column("source")).to_pylist())
+        if loaded.skipped:
+            skipped = SkippedRecords.of(loaded.skipped)
+            self._records += skipped[: NAMED - len(self._records)]
+            self._failing.add(skipped)
+
+    def to_json(self) -> dict[str, Any]:
+        """The first records and files, and how many such files there are."""
+        # The pages of a frame have no file, and those of other parts may be well.
+        self._failing.have_pages(pa.array([*self._with_pages, FRAME], pa.string()))
+        files = [asdict(entry) for entry in self._failing.files()]
+        return {"named": named(self._records), "failed": files, "failed_files": len(self._failing)}
+
+
 @dataclass(frozen=True)
 class Reader:
     """Turns what was loaded into rows of the table of pages; goes to the executors as it is."""
@@ -53,17 +80,17 @@ class Reader:
     def __call__(self, part: int, chunks: Iterable[Chunk]) -> Batches:
         """The pages of a part, then one row that tells what else was there."""
         page_columns = PageColumns(self.layout.detector, self.layout.settings)
-        tallies: list[Tally] = []
+        tally, told = Tally(), PartUnread()
         position = 0
         for chunk in chunks:
             loaded, columns, replaced = page_columns.load(chunk)
             if count := loaded.pages.num_rows:
                 yield self._rows(part, position, columns, page_columns.kinds)
             position += count
-            html = Kinds.of(loaded.pages).html
-            tallies.append(Tally(1, count, chunk.nbytes, replaced, loaded.skipped, loaded.ignored, html=html))
-        told = json.dumps(Tally.total(tallies).to_json())
-        yield pa.RecordBatch.from_pydict({"part": [part], "position": [position], "told": [told]})
+            tally = Tally.total([tally, Tally.of(chunk, loaded, replaced)])
+            told.add(loaded)
+        text = json.dumps({"tally": tally.to_json(), **told.to_json()})
+        yield pa.RecordBatch.from_pydict({"part": [part], "position": [position], "told": [text]})
 
     def _rows(self, part: int, position: int, columns: dict[str, pa.Array], kinds: Sequence[Any]) -> pa.RecordBatch:
         tokens = columns["tokens"].to_numpy()
@@ -131,7 +158,7 @@ def parts_of(source: Inputs) -> list[Inputs]:
         if isinstance(file, PageFiles):
             files = [replace(named, place=named.place.anywhere()) for named in file.files]
             starts = range(0, len(files), _FILES_A_TASK)
-            parts += [PageFiles(files[start : start + _FILES_A_TASK], file.base_url) for start in starts]
+            parts += [PageFiles(files[start : start + _FILES_A_TASK], file.base_url, file.longest) for start in starts]
         else:
             part = copy(file)
             part.place = file.place.anywhere()
@@ -286,7 +313,16 @@ def likely_kinds(frame: DataFrame, fields: Fields) -> Kinds:
     return Kinds(text=1) if text else Kinds(html=1)
 
 
-def tally_of(parts: DataFrame) -> Tally:
-    """What reading had to tell, in all and in input order."""
-    told = parts.where("told is not null").orderBy("part").select("told").collect()
-    return Tally.total([Tally.from_json(json.loads(row["told"])) for row in told])
+def tally_of(parts: DataFrame, left: Sequence[Skipped]) -> tuple[Tally, Unread]:
+    """What reading had to tell, in all and in input order; ``left`` are files that were left out of folders."""
+    tally = Tally()
+    records: list[Skipped] = []
+    failed: list[Skipped] = []
+    failed_files = 0
+    for row in parts.where("told is not null").orderBy("part").select("told").toLocalIterator():
+        told = json.loads(row["told"])
+        tally = Tally.total([tally, Tally.from_json(told["tally"])])
+        records += [Skipped(**entry) for entry in told["named"][: NAMED - len(records)]]
+        failed += [Skipped(**entry) for entry in told["failed"][: NAMED - len(failed)]]
+        failed_files += told["failed_files"]
+    return tally, Unread(records, failed, list(left[:NAMED]), failed_files, len(left))
