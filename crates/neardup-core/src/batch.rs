@@ -5,6 +5,7 @@ use crate::minhash::{Functions, pair_keys};
 use crate::ordered::Ordered;
 use crate::parity;
 use crate::projection::piece_keys;
+use crate::saturation;
 use crate::shingle::{rabin_shingles, shingles};
 
 /// Lists end to end, as Arrow lays them out: list i is `values[offsets[i]..offsets[i + 1]]`.
@@ -49,8 +50,35 @@ pub struct Shingling {
 }
 
 impl Shingling {
-    /// Replaces what is in `out` by the shingles of `tokens`.
+    /// Replaces what is in `out` by the shingles of `tokens`, told apart where they saturate: what pages are compared by.
     pub fn fill(self, tokens: &[u64], out: &mut Vec<u64>) {
+        self.fill_plain(tokens, out);
+        if self.k >= saturation::LEAST_LENGTH {
+            saturation::tell_apart(out);
+        }
+    }
+
+    /// Appends their ordered set to `set`; `shingles` is left as by [`Self::fill`]. How many are different is known of
+    /// the set.
+    pub fn append_set(
+        self,
+        tokens: &[u64],
+        shingles: &mut Vec<u64>,
+        ordered: &mut Ordered,
+        set: &mut Vec<u64>,
+    ) {
+        self.fill_plain(tokens, shingles);
+        let from = set.len();
+        ordered.append(shingles, set);
+        let different = set.len() - from;
+        if self.k >= saturation::LEAST_LENGTH && saturation::tell_apart_of(shingles, different) {
+            set.truncate(from);
+            ordered.append(shingles, set);
+        }
+    }
+
+    /// The shingles as they are.
+    pub fn fill_plain(self, tokens: &[u64], out: &mut Vec<u64>) {
         out.clear();
         if self.rabin {
             rabin_shingles(tokens, self.k, out);
@@ -131,8 +159,7 @@ pub fn shingle_sets(tokens: Lists<'_>, shingling: Shingling) -> (Vec<i64>, Vec<u
     let (mut offsets, mut values) = (vec![0], Vec::with_capacity(tokens.values.len()));
     let (mut window, mut ordered) = (Vec::new(), Ordered::default());
     for tokens in tokens.iter() {
-        shingling.fill(tokens, &mut window);
-        ordered.append(&window, &mut values);
+        shingling.append_set(tokens, &mut window, &mut ordered, &mut values);
         offsets.push(values.len() as i64);
     }
     (offsets, values)

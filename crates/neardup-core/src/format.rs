@@ -5,7 +5,7 @@
 //! [`FORMAT_VERSION`]; golden vectors in the tests notice a change that was not meant.
 
 /// Written into every output and index; a mismatch is an error, never a silent difference.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Pages with fewer tokens take part in identity sets only.
 pub const MIN_TOKENS: usize = 8;
@@ -33,6 +33,7 @@ pub const SEED_FUZZY: u64 = 0x6675_7a7a_7966_7031;
 pub const SEED_LANES: u64 = 0x6262_6974_6d69_6e31;
 pub const SEED_CONTENT: u64 = 0x636f_6e74_656e_7431;
 pub const SEED_REPEATS: u64 = 0x7370_6578_7265_7031;
+pub const SEED_SATURATION: u64 = 0x7361_7475_7261_7431;
 pub const SEED_PARAGRAPH: u64 = 0x7061_7261_6772_6131;
 
 /// The `index`-th value of the stream that starts at `seed` (Steele, Lea and Flood's SplitMix64).

@@ -2,7 +2,7 @@
 //!
 //! The path of a page: bytes are decoded ([`decode`]), markup is read ([`html`]), text is split into terms
 //! ([`terms`], [`urls`], [`unicode`], [`image`]) and hashed to tokens ([`hash`], [`rabin`]), all of it composed in [`page`].
-//! Tokens become shingles ([`shingle`]), min-values, supershingles and band keys ([`minhash`]) and projections
+//! Tokens become shingles ([`shingle`], [`saturation`]), min-values, supershingles and band keys ([`minhash`]) and projections
 //! ([`projection`]). The other methods of the taxonomy select chunks ([`chunks`]), count them over the collection
 //! ([`statistics`]), embed the page ([`embeddings`]) or vary min-values ([`one_permutation`], [`lanes`]). Pages that
 //! share a key ([`prefix`] chooses few) are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that
@@ -68,6 +68,7 @@ pub mod rabin;
 pub mod removal;
 pub mod repeated;
 mod runs;
+pub mod saturation;
 pub mod screen;
 pub mod sets;
 pub mod shingle;

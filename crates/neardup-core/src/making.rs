@@ -127,7 +127,8 @@ impl<'a> Maker<'a> {
         made.made = None;
         for Sets { shingling, sets: (offsets, values), parities } in &mut self.sets {
             let from = values.len();
-            ordered.append(made.of(*shingling, tokens), values);
+            shingling.append_set(tokens, &mut made.values, ordered, values);
+            made.made = Some(*shingling);
             offsets.push(values.len() as i64);
             parity::append(&values[from..], &mut parities.1);
             parities.0.push(parities.1.len() as i64);

@@ -47,9 +47,8 @@ pub fn stretches(py: Python<'_>, tokens: PyArray, modulus: usize) -> Chunks<'_> 
     let tokens = TokenLists::new(&tokens)?;
     positive(modulus, "modulus")?;
     let modulus = modulus as u64;
-    let made = detached(py, || {
-        sets(tokens.lists().iter(), |tokens, out| breakpoints::stretches(tokens, modulus, out))
-    });
+    let made =
+        detached(py, || sets(tokens.lists().iter(), |tokens, out| breakpoints::select(tokens, modulus, out)));
     lists(py, made)
 }
 

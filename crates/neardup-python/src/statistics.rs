@@ -60,14 +60,20 @@ impl Repeats {
         (once.into_pyarray(py), twice.into_pyarray(py))
     }
 
-    /// Counts each page of a batch, given the level before.
-    #[pyo3(signature = (tokens, before=None))]
-    fn count(&self, py: Python<'_>, tokens: PyArray, before: Option<Bound<'_, Repeats>>) -> PyResult<()> {
+    /// Counts each page of a batch, given the level before, and whether none comes behind it.
+    #[pyo3(signature = (tokens, before=None, *, last))]
+    fn count(
+        &self,
+        py: Python<'_>,
+        tokens: PyArray,
+        before: Option<Bound<'_, Repeats>>,
+        last: bool,
+    ) -> PyResult<()> {
         let tokens = TokenLists::new(&tokens)?;
         let before = before.as_ref().map(|before| &before.get().0);
         detached(py, || {
             let mut buffers = repeats::Buffers::default();
-            tokens.lists().iter().for_each(|tokens| self.0.count(tokens, before, &mut buffers));
+            tokens.lists().iter().for_each(|tokens| self.0.count(tokens, before, last, &mut buffers));
         });
         Ok(())
     }

@@ -135,7 +135,7 @@ class StatisticsRound:
     def add(self, tokens: pa.LargeListArray) -> None:
         """Counts a batch of pages; threads may add at the same time."""
         if self.counters is not None:
-            self.counters.count(tokens, self.before)
+            self.counters.count(tokens, self.before, last=self.counters.length == self.lengths[0])
         else:
             assert self.before is not None
             counted = self.before.frequencies(tokens)

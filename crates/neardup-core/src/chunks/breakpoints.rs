@@ -9,6 +9,7 @@
 use crate::batch::Shingling;
 use crate::format::{SEED_BREAKPOINT, SEED_CHUNK, splitmix};
 use crate::hash::{fold, mix};
+use crate::saturation;
 
 const FACTOR: u64 = splitmix(SEED_CHUNK, 0) | 1;
 const START: u64 = splitmix(SEED_CHUNK, 1);
@@ -17,6 +18,13 @@ const START: u64 = splitmix(SEED_CHUNK, 1);
 #[inline(always)]
 pub fn breaks(token: u64, modulus: u64) -> bool {
     mix(token ^ SEED_BREAKPOINT).is_multiple_of(modulus.max(1))
+}
+
+/// Appends what a page is compared by: its stretches, told apart where they saturate ([`crate::saturation`]).
+pub fn select(tokens: &[u64], modulus: u64, out: &mut Vec<u64>) {
+    let from = out.len();
+    stretches(tokens, modulus, out);
+    saturation::tell_apart(&mut out[from..]);
 }
 
 /// Appends a number for each stretch up to and with a breakpoint, and for what is left behind the last.

@@ -8,11 +8,19 @@
 
 use crate::format::{SEED_BYTES, splitmix};
 use crate::hash::mix;
+use crate::saturation;
 
 const BASE: u64 = splitmix(SEED_BYTES, 0) | 1;
 
-/// Appends the hashes of the selected substrings, in order.
+/// Appends what a page is compared by: the selected substrings, told apart where they saturate ([`crate::saturation`]).
 pub fn select(text: &[u8], length: usize, modulus: u64, out: &mut Vec<u64>) {
+    let from = out.len();
+    substrings(text, length, modulus, out);
+    saturation::tell_apart(&mut out[from..]);
+}
+
+/// Appends the hashes of the selected substrings, in order.
+fn substrings(text: &[u8], length: usize, modulus: u64, out: &mut Vec<u64>) {
     if text.is_empty() || length == 0 {
         return;
     }
@@ -80,7 +88,7 @@ mod tests {
             text in proptest::collection::vec(any::<u8>(), 0..200), length in 1usize..60, modulus in 1u64..8,
         ) {
             let mut found = Vec::new();
-            select(&text, length, modulus, &mut found);
+            substrings(&text, length, modulus, &mut found);
             prop_assert_eq!(found, naive(&text, length, modulus));
         }
     }
@@ -89,7 +97,7 @@ mod tests {
     fn one_substring_in_256_is_taken() {
         let text: Vec<u8> = (0..1_000_000u64).map(|at| b'a' + (splitmix(8, at) % 26) as u8).collect();
         let mut found = Vec::new();
-        select(&text, 50, 256, &mut found);
+        substrings(&text, 50, 256, &mut found);
         assert!(found.iter().all(|hash| hash & 0xff == 0));
         let expected = 999_951.0 / 256.0;
         // Five standard deviations of a Poisson number.

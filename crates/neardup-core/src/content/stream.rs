@@ -6,6 +6,7 @@ use crate::hash::{fold, fold_term, mix};
 use crate::html::blocks::place;
 use crate::noise::{Kind, NOISE, quieted};
 use crate::page::BEGINS;
+use crate::saturation;
 use crate::shingle::shingles;
 
 const PICTURE: u64 = splitmix(SEED_CONTENT, 4);
@@ -157,6 +158,9 @@ impl Streamer {
             self.narrow(place::MAIN, out);
             self.narrow(place::ARTICLE, out);
         }
+        for class in [CONTENT, LINKS, FRAME] {
+            self.tell_apart(class, &mut out[first..]);
+        }
         // Without a site there is nothing to be learned from siblings.
         if let Some(site) = site {
             out[first] = fold(label ^ site, CHAIN) & !CLASS | PAGE;
@@ -180,6 +184,17 @@ impl Streamer {
                     *word = *word & !CLASS | FRAME;
                 }
             }
+        }
+    }
+
+    /// The elements of a class, told apart where they saturate: in a table of few words, by what comes behind.
+    fn tell_apart(&mut self, class: u64, out: &mut [u64]) {
+        let of_class = |word: &u64| *word & CLASS == class;
+        self.shingles.clear();
+        self.shingles.extend(out.iter().copied().filter(of_class));
+        saturation::tell_apart(&mut self.shingles);
+        for (word, told) in out.iter_mut().filter(|word| of_class(word)).zip(&self.shingles) {
+            *word = told & !CLASS | class;
         }
     }
 

@@ -97,14 +97,14 @@ mod tests {
             let mut before = None;
             for length in crate::statistics::repeats::levels(n) {
                 let level = Repeats::new(length, 22);
-                pages.iter().for_each(|page| level.count(page, before.as_ref(), &mut Buffers::default()));
+                pages.iter().for_each(|page| level.count(page, before.as_ref(), length == n, &mut Buffers::default()));
                 before = Some(level);
             }
             let found = count(Lists { offsets: &offsets, values: &values }, &before.expect("a level"));
             let mut expected: BTreeMap<u64, u32> = BTreeMap::new();
             for page in &pages {
                 let mut chunks = Vec::new();
-                crate::shingle::shingles(page, n, &mut chunks);
+                crate::batch::Shingling { k: n, rabin: false }.fill(page, &mut chunks);
                 for chunk in chunks.into_iter().collect::<BTreeSet<_>>() {
                     *expected.entry(chunk).or_default() += 1;
                 }

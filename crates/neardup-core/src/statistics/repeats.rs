@@ -13,10 +13,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::batch::Shingling;
 use crate::format::{SEED_REPEATS, splitmix};
 use crate::hash::fold;
 use crate::ordered::{Ordered, to_set};
-use crate::shingle::shingles;
 
 /// The counters of one level.
 #[derive(Debug)]
@@ -32,6 +32,7 @@ pub struct Repeats {
 #[derive(Debug, Default)]
 pub struct Buffers {
     chunks: Vec<u64>,
+    plain: Vec<u64>,
     parts: Vec<u64>,
     ordered: Ordered,
 }
@@ -78,9 +79,11 @@ impl Repeats {
         [copy(&self.once), copy(&self.twice)]
     }
 
-    /// Counts a page, given the level before (none at the first). Safe to call from several threads.
-    pub fn count(&self, tokens: &[u64], before: Option<&Repeats>, buffers: &mut Buffers) {
-        candidates(tokens, self.length, before, buffers);
+    /// Counts a page, given the level before (none at the first). At the `last` level, and there only, chunks are those
+    /// that pages are compared by, told apart where they saturate ([`crate::saturation`]): such a one has no parts at
+    /// the level before, and is always counted. Safe to call from several threads.
+    pub fn count(&self, tokens: &[u64], before: Option<&Repeats>, last: bool, buffers: &mut Buffers) {
+        candidates(tokens, self.length, before, last, buffers);
         for &chunk in &buffers.chunks {
             let (word, bit) = self.place(chunk);
             if self.once[word].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
@@ -119,27 +122,31 @@ impl Repeats {
 }
 
 /// Leaves in `buffers` the page's chunks of `length` tokens both of whose parts may repeat.
-fn candidates(tokens: &[u64], length: usize, before: Option<&Repeats>, buffers: &mut Buffers) {
-    let Buffers { chunks, parts, .. } = buffers;
-    chunks.clear();
-    shingles(tokens, length, chunks);
+fn candidates(tokens: &[u64], length: usize, before: Option<&Repeats>, last: bool, buffers: &mut Buffers) {
+    let Buffers { chunks, plain, parts, .. } = buffers;
+    let windows = Shingling { k: length, rabin: false };
+    if last {
+        windows.fill(tokens, chunks)
+    } else {
+        windows.fill_plain(tokens, chunks)
+    }
     if let Some(before) = before {
-        parts.clear();
-        shingles(tokens, before.length, parts);
+        windows.fill_plain(tokens, plain);
+        Shingling { k: before.length, rabin: false }.fill_plain(tokens, parts);
         // A page shorter than a chunk is one chunk, all of it.
         let shift = length.min(tokens.len()).saturating_sub(before.length.min(tokens.len()));
         let mut at = 0;
-        chunks.retain(|_| {
+        chunks.retain(|&chunk| {
             at += 1;
-            before.may_repeat(parts[at - 1]) && before.may_repeat(parts[at - 1 + shift])
+            let both = before.may_repeat(parts[at - 1]) && before.may_repeat(parts[at - 1 + shift]);
+            both || chunk != plain[at - 1]
         });
     }
 }
 
 /// Appends the page's chunks that may repeat by the last level, as a set.
 pub fn repeating(tokens: &[u64], last: &Repeats, buffers: &mut Buffers, out: &mut Vec<u64>) {
-    buffers.chunks.clear();
-    shingles(tokens, last.length, &mut buffers.chunks);
+    Shingling { k: last.length, rabin: false }.fill(tokens, &mut buffers.chunks);
     buffers.chunks.retain(|&chunk| last.may_repeat(chunk));
     to_set(&mut buffers.chunks, &mut buffers.ordered);
     out.extend_from_slice(&buffers.chunks);
@@ -157,7 +164,7 @@ mod tests {
         for length in levels(n) {
             let level = Repeats::new(length, bits);
             for page in pages {
-                level.count(page, before.as_ref(), &mut Buffers::default());
+                level.count(page, before.as_ref(), length == n, &mut Buffers::default());
             }
             before = Some(level);
         }
@@ -168,7 +175,7 @@ mod tests {
         let mut frequency: BTreeMap<u64, usize> = BTreeMap::new();
         for page in pages {
             let mut chunks = Vec::new();
-            shingles(page, n, &mut chunks);
+            Shingling { k: n, rabin: false }.fill(page, &mut chunks);
             for chunk in chunks.into_iter().collect::<BTreeSet<_>>() {
                 *frequency.entry(chunk).or_default() += 1;
             }
@@ -205,7 +212,7 @@ mod tests {
             let mut said: BTreeMap<u64, usize> = BTreeMap::new();
             for page in &pages {
                 let mut chunks = Vec::new();
-                shingles(page, n, &mut chunks);
+                Shingling { k: n, rabin: false }.fill(page, &mut chunks);
                 chunks.into_iter().for_each(|chunk| *said.entry(chunk).or_default() += 1);
             }
             // At most 200 chunks in 2²⁴ counters: a chance of 0.1 % in a case that two meet; the cases are fixed.
@@ -217,7 +224,7 @@ mod tests {
             let (one, other) = pages.split_at(cut.min(pages.len()));
             let (a, b, all) = (Repeats::new(1, 8), Repeats::new(1, 8), Repeats::new(1, 8));
             let count = |level: &Repeats, pages: &[Vec<u64>]| {
-                pages.iter().for_each(|page| level.count(page, None, &mut Buffers::default()));
+                pages.iter().for_each(|page| level.count(page, None, true, &mut Buffers::default()));
             };
             count(&a, one);
             count(&b, other);
