@@ -91,6 +91,12 @@ class BruteForce:
         differs = self.bits[a] != self.bits[b]
         return not bool(differs.reshape(pieces, -1).any(axis=1).all())
 
+    @cached_property
+    def terms_agreeing(self) -> npt.NDArray[np.int64]:
+        """Bits of the 256 of the sketch of terms that agree."""
+        bits = np.unpackbits(_native.term_sketches(self.read.tokens, count=256).view(np.uint8), axis=1)
+        return np.stack([(bits == own).sum(axis=1) for own in bits])
+
     def on_one_site(self, a: int, b: int) -> bool:
         """Some copy of the one and some copy of the other are on the same known site."""
         return bool((self.sites[a] & self.sites[b]) - {None})
@@ -120,9 +126,11 @@ class BruteForce:
     def broder(self, least: int = 2) -> Pairs:
         return {pair for pair in combinations(self.compared, 2) if self.b_similarity[pair] >= least}
 
-    def charikar(self, t: int = 372) -> Pairs:
-        """All pairs that agree in t bits; candidate generation may leave out some of those beyond its promise."""
-        return {pair for pair in combinations(self.compared, 2) if self.c_similarity[pair] >= t}
+    def charikar(self, t: int = 372, terms: int = 192) -> Pairs:
+        """All pairs that agree in t bits, and in so many of the bits that tell the similarity of terms; candidate
+        generation may leave out some of those beyond its promise."""
+        alike = {pair for pair in combinations(self.compared, 2) if self.c_similarity[pair] >= t}
+        return {pair for pair in alike if self.terms_agreeing[pair] >= terms}
 
     def combined(self, t: int = 355) -> Pairs:
         return {pair for pair in self.broder() if self.c_similarity[pair] >= t}

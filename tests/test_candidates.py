@@ -209,6 +209,7 @@ def test_charikar_is_its_definition(brute_force: BruteForce) -> None:
     assert len(expected) > 50
     assert found_by("charikar", brute_force) == expected
     assert found_by("charikar(pieces=13)", brute_force) == brute_force.charikar()
+    assert found_by("charikar(pieces=13,terms=0)", brute_force) == brute_force.charikar(terms=0)
 
 
 def test_site_aware_is_its_definition(brute_force: BruteForce) -> None:
@@ -349,9 +350,9 @@ def test_the_papers_site_rule_is_an_option() -> None:
     ("name", "parameters"),
     [
         ("broder", {"k": 8, "m": 84, "groups": 6, "least": 2, "rabin": False}),
-        ("charikar", {"bits": 384, "t": 372, "pieces": 12, "k": 1}),
+        ("charikar", {"bits": 384, "t": 372, "pieces": 12, "k": 1, "terms": 0.5}),
         ("combined", {"t": 355, "bits": 384, "k": 8, "m": 84, "groups": 6, "least": 2}),
-        ("site-aware", {"t": 372, "same_site_t": 355, "pieces": 12}),
+        ("site-aware", {"t": 372, "same_site_t": 355, "pieces": 12, "terms": 0.5}),
         ("minhash", {"k": 5, "threshold": 0.8, "recall": 0.99, "bands": 0, "rows": 0, "rabin": False}),
         ("exact", {}),
     ],
@@ -361,7 +362,7 @@ def test_defaults(name: str, parameters: dict[str, Any]) -> None:
 
 
 def test_what_the_defaults_make_of_a_page() -> None:
-    assert [fingerprint.width for fingerprint in parse("site-aware").fingerprints()] == [6, 6]
+    assert [fingerprint.width for fingerprint in parse("site-aware").fingerprints()] == [6, 4, 6]
     assert parse("broder").fingerprints()[0].width * 8 == 48
     assert _native.MIN_TOKENS == 8
     supershingles = np.arange(6, dtype=np.uint64)[np.newaxis]

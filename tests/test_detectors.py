@@ -43,10 +43,10 @@ def projections(draw: st.DrawFn) -> dict[str, int]:
 
 
 @st.composite
-def charikar(draw: st.DrawFn) -> dict[str, int]:
+def charikar(draw: st.DrawFn) -> dict[str, Any]:
     made = draw(projections())
     pieces = draw(st.integers(made["bits"] // 32, made["bits"]))
-    return made | {"pieces": pieces, "k": draw(st.integers(1, 8))}
+    return made | {"pieces": pieces, "k": draw(st.integers(1, 8)), "terms": draw(shares)}
 
 
 @st.composite
@@ -158,7 +158,7 @@ PARAMETERS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "exact": st.just({}),
     "minhash": minhash(),
     "site-aware": st.fixed_dictionaries(
-        {"t": st.integers(1, 384), "same_site_t": st.integers(0, 384), "pieces": st.integers(12, 384)}
+        {"t": st.integers(1, 384), "same_site_t": st.integers(0, 384), "pieces": st.integers(12, 384), "terms": shares}
     ),
 }
 

@@ -169,7 +169,7 @@ def test_where_next_to_nothing_stays_it_is_said() -> None:
     dice = random.Random(2006)
     # Every number begins with "0.": half of all words, which Alg. C goes by, are the same.
     tables = [" ".join(str(dice.random()) for _ in range(100)) for _ in range(1000)]
-    misled = find_duplicates(tables, detector="charikar")
+    misled = find_duplicates(tables, detector="charikar(terms=0)")
     assert misled.report["counts"]["kept"] < 100
     assert any("different pages only" in warning for warning in misled.report["warnings"])
     right = find_duplicates(tables, detector="minhash")

@@ -29,6 +29,8 @@ NOTE: Final = "<!-- Written by tools/evaluation.py from what it measured; do not
 CORPORA: Final = ("rev_peps", "rev_ota_contrib", "rev_k8s_ja_ko", "rev_mdn_zh_ja_ko_ru")
 MANUALS: Final = ("llvm", "postgresql", "python", "sqlite3")
 DETECTORS: Final = ("broder", "charikar", "combined", "site-aware", "minhash")
+#: Alg. C as the paper has it, for its tables.
+PAPERS_C: Final = "charikar(terms=0.0)"
 
 
 class Laboratory:
@@ -207,7 +209,7 @@ def judged(laboratory: Laboratory) -> list[str]:
             continue
         pages, pairs, *labels = arguments()
         folder = laboratory.data / name
-        chosen = [part for detector in DETECTORS for part in ("--detector", detector)]
+        chosen = [part for detector in (*DETECTORS, PAPERS_C) for part in ("--detector", detector)]
         command = ("--pages", str(folder / pages), "--pairs", str(folder / pairs), *labels, *chosen)
         told = laboratory.run(f"pairs_{name}", "evaluate", "pairs", *command)
         counts = ", ".join(f"{count:,} {label}" for label, count in told["labels"].items())
@@ -240,7 +242,7 @@ def _labels(kind: str, *words: str) -> tuple[str, ...]:
 def henzinger(laboratory: Laboratory, told: dict[str, Any], name: str) -> list[str]:
     """The paper's tables, for the collection that has sites and enough pairs."""
     parts = [laboratory.plot(name, "roc", "ROC curves")]
-    for detector, title in (("broder", "Table 2, Alg. B"), ("charikar", "Table 5, Alg. C"), ("combined", "combined")):
+    for detector, title in (("broder", "Table 2, Alg. B"), (PAPERS_C, "Table 5, Alg. C"), ("combined", "combined")):
         rows = told["detectors"][detector]["returned"]
         columns = ("pairs of", "pairs", "correct", "incorrect", "undecided")
         parts += [
@@ -248,7 +250,7 @@ def henzinger(laboratory: Laboratory, told: dict[str, Any], name: str) -> list[s
             table(columns, ([row[c] for c in columns] for row in rows)),
         ]
     rows = []
-    for detector in ("broder", "charikar"):
+    for detector in ("broder", PAPERS_C):
         for label in ("correct", "undecided"):
             for row in told["detectors"][detector][f"reasons of {label}"]:
                 rows.append((detector, label, row["reason"], row["pairs"], row["share"], row["same site"]))

@@ -348,6 +348,7 @@ KEEP: Final = {
 
 _SHINGLE: Final = "tokens in a shingle"
 _RABIN: Final = "hash shingles with Rabin's fingerprints, the paper's choice, instead of the faster default"
+_TERMS: Final = "the least Jaccard similarity of single terms, as a sketch tells it; 0: not asked, as in the paper"
 
 _CHUNK: Final = "words in a chunk"
 _RATIO: Final = "shared chunks / chunks of either page, at least"
@@ -372,6 +373,7 @@ PARAMETERS: Final = {
         "bits": "bits of the projection; a multiple of 64",
         "t": "bits that must agree",
         "pieces": "pieces the bits are cut into for finding candidates; pairs with fewer differing bits are all found",
+        "terms": _TERMS,
     },
     "fuzzy-fingerprinting": {
         "profile": "the language the page's words are compared with",
@@ -468,6 +470,7 @@ PARAMETERS: Final = {
         "t": "bits that must agree",
         "pieces": "pieces the bits are cut into for finding candidates; pairs with fewer differing bits are all found",
         "k": "1: project tokens; more: project shingles of so many tokens",
+        "terms": _TERMS,
     },
     "combined": {
         "t": "bits that must agree",
@@ -490,6 +493,7 @@ PARAMETERS: Final = {
         "t": "bits that must agree for a pair on different sites (Alg. C)",
         "same_site_t": "bits that must agree for a pair on the same site (combined)",
         "pieces": "pieces the bits are cut into for finding candidates between sites",
+        "terms": _TERMS,
     },
 }
 

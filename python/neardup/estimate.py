@@ -199,7 +199,7 @@ def structure(detector: Detector, tokens: float) -> tuple[int, int, int]:
     """Of a page: bytes of fingerprints, keys, and bytes that are sent along with each key that is shared.
 
     >>> structure(parse("site-aware"), 400)
-    (96, 27, 96)
+    (128, 27, 128)
     """
     rules = detector.rules()
     sets = detector.sets()
@@ -249,7 +249,7 @@ def estimate(
 
     >>> found = estimate("site-aware", pages=1.6e9, machines=100, cores=16)
     >>> found.fingerprint_bytes, found.keys, found.local["dominates"]
-    (96, 27, 'clustering')
+    (128, 27, 'clustering')
     """
     if pages < 1 or tokens < 1 or not 0 <= duplicates <= 1 or machines < 1 or cores < 1:
         raise UsageError("pages, tokens, machines and cores are at least 1, and duplicates a share from 0 to 1")

@@ -70,6 +70,7 @@ PAGES: Final[dict[str, dict[str, Any]]] = {
     "cyrillic and greek": {"text": CYRILLIC},
     "combining marks": {"text": MARKS},
     "long": {"text": " ".join(f"word{number % 97}" for number in range(1000))},
+    "few words": {"text": " ".join(["yes", "no"][number * number // 7 % 2] for number in range(150))},
     "seven tokens": {"text": "one two three four five six seven"},
     "empty": {"text": " … "},
 }
@@ -99,6 +100,7 @@ def vectors() -> dict[str, Any]:
         "bands": _rows(_native.minima_keys(tokens, k=5, count=96, rows=6)),
         "projection": _rows(sketches),
         "projection of shingles": _rows(_native.projections(tokens, bits=64, k=8)),
+        "term sketch": _rows(_native.term_sketches(tokens, count=256)),
         "pieces": _rows(_native.pieces(sketches, 12)),
         "13 pieces": _rows(_native.pieces(sketches, 13)),
         "content stream": _lists(content_streams(batch)),
@@ -107,7 +109,7 @@ def vectors() -> dict[str, Any]:
         "shingle paragraphs": _lists(ShingleParagraphs(sentence=40, sentences=2, longer_than=20).lists(batch)[0]),
     }
     pages = {name: {what: of[row] for what, of in columns.items()} for row, name in enumerate(PAGES)}
-    # The long page is there for its fingerprints; its thousand terms would only fill the file.
+    # These pages are there for their fingerprints; a thousand terms would only fill the file.
     for what in (
         "terms",
         "tokens",
@@ -119,7 +121,8 @@ def vectors() -> dict[str, Any]:
         "content stream",
         "content set",
     ):
-        pages["long"][what] = pages["long"][what][:12]
+        for name in ("long", "few words"):
+            pages[name][what] = pages[name][what][:12]
     return {"format_version": _native.FORMAT_VERSION, "unicode": _native.UNICODE_VERSION, "pages": pages}
 
 

@@ -131,6 +131,11 @@ pub fn projections(tokens: Lists<'_>, shingling: Shingling, bits: usize) -> Vec<
     rows_of(tokens, Kind::Bits { shingling, bits })
 }
 
+/// The sketch of the distinct tokens of each page, of `bins` bins.
+pub fn term_sketches(tokens: Lists<'_>, bins: usize) -> Vec<u64> {
+    rows_of(tokens, Kind::Terms { bins })
+}
+
 /// The piece keys of each sketch.
 pub fn pieces(sketches: &[u64], width: usize, pieces: usize) -> Vec<u64> {
     let mut keys = Vec::with_capacity(sketches.len() / width * pieces);

@@ -9,6 +9,7 @@ use crate::minhash::{Functions, group_keys};
 use crate::ordered::Ordered;
 use crate::parity;
 use crate::projection::Projection;
+use crate::term_sketch::TermSketch;
 
 /// A fingerprint that tokens alone decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub enum Kind {
     Keys { shingling: Shingling, count: usize, rows: usize },
     /// A sketch of `bits` bits, over tokens (`k` = 1) or shingles.
     Bits { shingling: Shingling, bits: usize },
+    /// A sketch of the distinct tokens, a bit for each of so many bins.
+    Terms { bins: usize },
     /// The ordered set of shingles, and its parity.
     Set { shingling: Shingling },
 }
@@ -32,6 +35,7 @@ pub enum Made {
 enum Step {
     Keys { shingling: Shingling, rows: usize, functions: Functions, minima: Vec<u32>, keys: Vec<u64> },
     Bits { shingling: Shingling, projection: Projection, sketches: Vec<u64> },
+    Terms { sketch: TermSketch, sketches: Vec<u64> },
 }
 
 /// The sets of the pages so far, and their parities.
@@ -111,6 +115,9 @@ impl<'a> Maker<'a> {
                     projection: Projection::new(bits),
                     sketches: Vec::new(),
                 }),
+                Kind::Terms { bins } => {
+                    others.push(Step::Terms { sketch: TermSketch::new(bins), sketches: Vec::new() });
+                }
                 Kind::Set { shingling } => sets.push(Sets {
                     shingling,
                     sets: (vec![0], Vec::with_capacity(tokens)),
@@ -156,6 +163,11 @@ impl<'a> Maker<'a> {
                     let of = if shingling.k == 1 { tokens } else { made.of(*shingling, tokens) };
                     projection.bits(of, &mut sketches[from..]);
                 }
+                Step::Terms { sketch, sketches } => {
+                    let from = sketches.len();
+                    sketches.resize(from + sketch.width(), 0);
+                    sketch.fill(tokens, &mut sketches[from..]);
+                }
             }
         }
     }
@@ -169,6 +181,7 @@ impl<'a> Maker<'a> {
             Step::Bits { projection, sketches, .. } => {
                 Made::Rows { width: projection.width(), values: sketches }
             }
+            Step::Terms { sketch, sketches } => Made::Rows { width: sketch.width(), values: sketches },
         });
         let next = |kind: &Kind| match kind {
             Kind::Set { .. } => sets.next(),
@@ -214,6 +227,15 @@ mod tests {
                 }
                 Made::Rows { width: bits / 64, values }
             }
+            Kind::Terms { bins } => {
+                let mut values = Vec::new();
+                for page in pages {
+                    let mut row = vec![0; bins / 64];
+                    TermSketch::new(bins).fill(page, &mut row);
+                    values.append(&mut row);
+                }
+                Made::Rows { width: bins / 64, values }
+            }
             Kind::Set { shingling } => {
                 let lengths = pages.iter().map(|page| page.len() as i64);
                 let offsets: Vec<i64> = std::iter::once(0)
@@ -240,6 +262,7 @@ mod tests {
                 Kind::Keys { shingling: one, count: 12, rows: 4 },
                 Kind::Bits { shingling: two, bits: 128 },
                 Kind::Set { shingling: one },
+                Kind::Terms { bins: 128 },
                 Kind::Keys { shingling: two, count: 7, rows: 2 },
                 Kind::Set { shingling: two },
             ];

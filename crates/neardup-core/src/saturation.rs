@@ -136,7 +136,7 @@ impl Extent {
     /// How many shingles the way of this one is followed, a power of two; none if it is not in question.
     fn depth(self, shingle: u64) -> Option<usize> {
         let draw = mix(shingle ^ SEED_SATURATION);
-        let reach = u128::from(self.places) * u128::from((1 << 32) + (draw & 0xffff_ffff)) >> 36;
+        let reach = (u128::from(self.places) * u128::from((1 << 32) + (draw & 0xffff_ffff))) >> 36;
         let depth = (reach as u64).clamp(NEAREST, FARTHEST).ilog2();
         (draw >> 32 < self.share).then_some(1 << depth)
     }

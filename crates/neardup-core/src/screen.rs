@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use crate::cpu::{dispatch, variants};
 use crate::merging::shared;
 use crate::parity;
-use crate::verify::{AgreeingBits, EqualColumns, Everything, Glance, Jaccard, Verify};
+use crate::verify::{AgreeingBits, ConfirmedBits, EqualColumns, Everything, Glance, Jaccard, Verify};
 
 /// Pages of a block.
 pub const BLOCK: usize = 64;
@@ -80,6 +80,20 @@ impl Screened for AgreeingBits<'_> {
 
     fn distance(&self, a: u32, b: u32) -> u64 {
         64 * self.width as u64 - u64::from(self.count(a, b))
+    }
+}
+
+impl Screened for ConfirmedBits<'_> {
+    fn words(&self, page: u32) -> &[u64] {
+        self.bits.words(page)
+    }
+
+    fn share(&self, page: u32) -> u64 {
+        self.bits.share(page)
+    }
+
+    fn distance(&self, a: u32, b: u32) -> u64 {
+        self.bits.distance(a, b)
     }
 }
 

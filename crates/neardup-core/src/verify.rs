@@ -1,5 +1,6 @@
 //! What is asked of a candidate pair before it is accepted: each answer is a score in 0..=1, or none.
 
+use crate::lanes::AgreeingLanes;
 use crate::merging::{expect, shared_within};
 use crate::parity;
 use crate::projection::agreement;
@@ -93,6 +94,26 @@ impl Verify for AgreeingBits<'_> {
     fn score(&self, a: u32, b: u32) -> Option<f64> {
         let count = self.count(a, b);
         (count >= self.least).then(|| f64::from(count) / (64 * self.width) as f64)
+    }
+}
+
+/// [`AgreeingBits`] that lanes confirm: those of another sketch, of which enough must agree as well. The score is that of
+/// the bits.
+#[derive(Clone, Copy, Debug)]
+pub struct ConfirmedBits<'a> {
+    pub bits: AgreeingBits<'a>,
+    pub lanes: AgreeingLanes<'a>,
+}
+
+impl Verify for ConfirmedBits<'_> {
+    #[inline(always)]
+    fn hopeless(&self, a: u32, b: u32) -> bool {
+        self.bits.hopeless(a, b) || self.lanes.hopeless(a, b)
+    }
+
+    #[inline(always)]
+    fn score(&self, a: u32, b: u32) -> Option<f64> {
+        self.bits.score(a, b).filter(|_| !self.lanes.hopeless(a, b))
     }
 }
 
@@ -198,6 +219,24 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
+        #[test]
+        fn bits_are_confirmed_by_lanes(
+            sketches in proptest::collection::vec(any::<u8>(), 2),
+            terms in proptest::collection::vec(any::<u8>(), 2),
+            least in 0u32..=64,
+            confirming in 0usize..=64,
+        ) {
+            let words = |bytes: &[u8]| bytes.iter().map(|&byte| u64::from(byte)).collect::<Vec<_>>();
+            let (sketches, terms) = (words(&sketches), words(&terms));
+            let bits = AgreeingBits { width: 1, values: &sketches, least };
+            let lanes = AgreeingLanes { width: 1, values: &terms, bits: 1, lanes: 64, least: confirming };
+            let found = ConfirmedBits { bits, lanes };
+            let agree = |of: &[u64]| 64 - (of[0] ^ of[1]).count_ones();
+            let holds = agree(&sketches) >= least && agree(&terms) as usize >= confirming;
+            prop_assert_eq!(found.score(0, 1), holds.then_some(f64::from(agree(&sketches)) / 64.0));
+            prop_assert_eq!(found.hopeless(0, 1), !holds);
+        }
+
         #[test]
         fn the_filters_reject_nothing_they_should_not(
             a: BTreeSet<u8>,

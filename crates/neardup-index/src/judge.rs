@@ -9,9 +9,9 @@ use neardup_core::keys::{KeyKind, Keys};
 use neardup_core::lanes::AgreeingLanes;
 use neardup_core::parity;
 use neardup_core::sets::Sets;
-use neardup_core::verify::{AgreeingBits, EqualColumns, Jaccard, Verify, of_either};
+use neardup_core::verify::{AgreeingBits, ConfirmedBits, EqualColumns, Jaccard, Verify, of_either};
 
-use crate::shape::{Evidence, KeySource, Pairs, Row, Rule, Shape};
+use crate::shape::{Evidence, KeySource, Lanes, Pairs, Row, Rule, Shape};
 
 /// A page that shares a key with another.
 #[derive(Clone, Debug)]
@@ -115,6 +115,10 @@ fn meet(shape: &Shape, rule: &Rule, rows: &[&Row]) -> Vec<bool> {
     (0..rows.len() as u32).map(|other| keys.first_shared(0, other).is_some()).collect()
 }
 
+fn agreeing<'a>(shape: &Shape, of: Lanes, values: &'a [u64]) -> AgreeingLanes<'a> {
+    AgreeingLanes { width: shape.widths[of.column], values, bits: of.bits, lanes: of.lanes, least: of.least }
+}
+
 fn scores(shape: &Shape, rule: &Rule, rows: &[&Row], speaks_of: impl Fn(u32) -> bool) -> Vec<(u32, f64)> {
     let gather = |at: usize| rows.iter().flat_map(|row| row.column(shape, at)).copied().collect::<Vec<u64>>();
     let others = (1..rows.len() as u32).filter(|&other| speaks_of(other));
@@ -130,11 +134,12 @@ fn scores(shape: &Shape, rule: &Rule, rows: &[&Row], speaks_of: impl Fn(u32) -> 
             let values = gather(at);
             score(&AgreeingBits { width: shape.widths[at], values: &values, least }, others)
         }
-        Evidence::Lanes { column, bits, lanes, least } => {
-            let values = gather(column);
-            let width = shape.widths[column];
-            score(&AgreeingLanes { width, values: &values, bits, lanes, least }, others)
+        Evidence::ConfirmedBits(at, least, lanes) => {
+            let (values, beside) = (gather(at), gather(lanes.column));
+            let bits = AgreeingBits { width: shape.widths[at], values: &values, least };
+            score(&ConfirmedBits { bits, lanes: agreeing(shape, lanes, &beside) }, others)
         }
+        Evidence::Lanes(lanes) => score(&agreeing(shape, lanes, &gather(lanes.column)), others),
         Evidence::Sets { at, least, of_larger } => {
             let sets: Vec<&[u64]> = rows.iter().map(|row| &row.sets[at][..]).collect();
             let parities: Vec<Vec<u64>> = sets

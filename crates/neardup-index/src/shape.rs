@@ -17,6 +17,15 @@ pub enum KeySource {
     Sets(usize),
 }
 
+/// Of `lanes` lanes of `bits` bits of a column at least `least` agree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    pub column: usize,
+    pub bits: u32,
+    pub lanes: usize,
+    pub least: usize,
+}
+
 /// What a pair must show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Evidence {
@@ -24,8 +33,10 @@ pub enum Evidence {
     Columns(usize, usize),
     /// Bits of a column agree, at least so many.
     Bits(usize, u32),
-    /// Of so many lanes of so many bits of a column at least so many agree.
-    Lanes { column: usize, bits: u32, lanes: usize, least: usize },
+    /// The same, and lanes as well.
+    ConfirmedBits(usize, u32, Lanes),
+    /// Lanes of a column agree.
+    Lanes(Lanes),
     /// Sets have this Jaccard similarity.
     Sets {
         at: usize,
@@ -33,6 +44,17 @@ pub enum Evidence {
         /// The share of the larger set, not of the union.
         of_larger: bool,
     },
+}
+
+impl Lanes {
+    /// Whether a column of so many words has them.
+    fn check(self, width: usize) -> Result<()> {
+        let fits = matches!(self.bits, 1 | 2 | 4 | 8)
+            && neardup_core::lanes::width(self.lanes, self.bits) == width
+            && self.least <= self.lanes;
+        let wrong = || Error::Usage("lanes of 1, 2, 4 or 8 bits do not fill the column".to_owned());
+        if fits { Ok(()) } else { Err(wrong()) }
+    }
 }
 
 /// Which pairs a rule speaks of.
@@ -99,14 +121,11 @@ impl Shape {
             }
             match rule.evidence {
                 Evidence::Columns(at, _) | Evidence::Bits(at, _) => column(at).map(|_| ())?,
-                Evidence::Lanes { column: at, bits, lanes, least } => {
-                    let fits = matches!(bits, 1 | 2 | 4 | 8)
-                        && neardup_core::lanes::width(lanes, bits) == column(at)?
-                        && least <= lanes;
-                    if !fits {
-                        return Err(wrong("lanes of 1, 2, 4 or 8 bits do not fill the column"));
-                    }
+                Evidence::ConfirmedBits(at, _, lanes) => {
+                    column(at)?;
+                    lanes.check(column(lanes.column)?)?;
                 }
+                Evidence::Lanes(lanes) => lanes.check(column(lanes.column)?)?,
                 Evidence::Sets { at, .. } => set(at)?,
             }
         }

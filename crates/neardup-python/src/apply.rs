@@ -5,7 +5,7 @@ use neardup_core::join::{Buckets, Joined, Limits, Pair, Standing};
 use neardup_core::lanes::AgreeingLanes;
 use neardup_core::links;
 use neardup_core::screen::Screened;
-use neardup_core::verify::{AgreeingBits, EqualColumns, Everything, Glance, Jaccard};
+use neardup_core::verify::{AgreeingBits, ConfirmedBits, EqualColumns, Everything, Glance, Jaccard};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,6 +20,7 @@ enum Verifier<'a> {
     Key(Everything),
     Columns(EqualColumns<'a>),
     Bits(AgreeingBits<'a>),
+    ConfirmedBits(ConfirmedBits<'a>),
     Lanes(AgreeingLanes<'a>),
     Sets(Jaccard<'a>),
     Glances(Glance<'a>),
@@ -31,6 +32,7 @@ impl<'a> Verifier<'a> {
             Evidence::Key => Verifier::Key(Everything),
             Evidence::Columns(columns) => Verifier::Columns(*columns),
             Evidence::Bits(bits) => Verifier::Bits(*bits),
+            Evidence::ConfirmedBits(both) => Verifier::ConfirmedBits(*both),
             Evidence::Lanes(lanes) => Verifier::Lanes(*lanes),
             Evidence::Sets(sets, least, of_larger) => {
                 Verifier::Sets(Jaccard { sets, least: *least, of_larger: *of_larger })
@@ -46,6 +48,7 @@ impl<'a> Verifier<'a> {
             Verifier::Key(verifier) => buckets.join_within(verifier, limits),
             Verifier::Columns(verifier) => buckets.join_within(verifier, limits),
             Verifier::Bits(verifier) => buckets.join_within(verifier, limits),
+            Verifier::ConfirmedBits(verifier) => buckets.join_within(verifier, limits),
             Verifier::Lanes(verifier) => buckets.join_within(verifier, limits),
             Verifier::Sets(verifier) => buckets.join_within(verifier, limits),
             Verifier::Glances(verifier) => buckets.join_within(verifier, limits),
@@ -57,6 +60,7 @@ impl<'a> Verifier<'a> {
             Verifier::Key(verifier) => buckets.join_given(standing, verifier),
             Verifier::Columns(verifier) => buckets.join_given(standing, verifier),
             Verifier::Bits(verifier) => buckets.join_given(standing, verifier),
+            Verifier::ConfirmedBits(verifier) => buckets.join_given(standing, verifier),
             Verifier::Lanes(verifier) => buckets.join_given(standing, verifier),
             Verifier::Sets(verifier) => buckets.join_given(standing, verifier),
             Verifier::Glances(verifier) => buckets.join_given(standing, verifier),
@@ -68,6 +72,7 @@ impl<'a> Verifier<'a> {
             Verifier::Key(verifier) => buckets.join_beside(hot, verifier),
             Verifier::Columns(verifier) => buckets.join_beside(hot, verifier),
             Verifier::Bits(verifier) => buckets.join_beside(hot, verifier),
+            Verifier::ConfirmedBits(verifier) => buckets.join_beside(hot, verifier),
             Verifier::Lanes(verifier) => buckets.join_beside(hot, verifier),
             Verifier::Sets(verifier) => buckets.join_beside(hot, verifier),
             Verifier::Glances(verifier) => buckets.join_beside(hot, verifier),
@@ -79,6 +84,7 @@ impl<'a> Verifier<'a> {
             Verifier::Key(verifier) => verifier,
             Verifier::Columns(verifier) => verifier,
             Verifier::Bits(verifier) => verifier,
+            Verifier::ConfirmedBits(verifier) => verifier,
             Verifier::Lanes(verifier) => verifier,
             Verifier::Sets(verifier) => verifier,
             Verifier::Glances(verifier) => verifier,

@@ -2,6 +2,7 @@
 
 use neardup_core::batch::{self, Shingling};
 use neardup_core::making::Kind;
+use neardup_core::term_sketch::MOST_BINS;
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,7 +17,7 @@ pub fn shingling(k: usize, rabin: bool) -> PyResult<Shingling> {
     Ok(Shingling { k, rabin })
 }
 
-/// A fingerprint that tokens alone decide: "keys", "bits" or "set"; k; min-values or bits; rows; whether by Rabin's hash.
+/// A fingerprint that tokens alone decide: "keys", "bits", "terms" or "set"; k; min-values, bits or bins; rows; whether by Rabin's hash.
 pub type KindParts = (String, usize, usize, usize, bool);
 
 pub fn kind((name, k, count, rows, rabin): KindParts) -> PyResult<Kind> {
@@ -24,9 +25,15 @@ pub fn kind((name, k, count, rows, rabin): KindParts) -> PyResult<Kind> {
     match name.as_str() {
         "keys" if rows > 0 && count >= rows => Ok(Kind::Keys { shingling, count, rows }),
         "bits" if count > 0 && count.is_multiple_of(64) => Ok(Kind::Bits { shingling, bits: count }),
+        "terms" if bins(count) => Ok(Kind::Terms { bins: count }),
         "set" => Ok(Kind::Set { shingling }),
         _ => Err(PyValueError::new_err("no such kind of fingerprint")),
     }
+}
+
+/// Whether a sketch of terms may have so many bins.
+fn bins(count: usize) -> bool {
+    count > 0 && count.is_multiple_of(64) && count <= MOST_BINS
 }
 
 fn check(holds: bool, what: &'static str) -> PyResult<()> {
@@ -85,6 +92,19 @@ pub fn projections<'py>(
     let (tokens, shingling) = (TokenLists::new(&tokens)?, shingling(k, rabin)?);
     check(bits > 0 && bits.is_multiple_of(64), "bits must be a multiple of 64")?;
     rows(py, detached(py, || batch::projections(tokens.lists(), shingling, bits)), bits / 64)
+}
+
+/// Of each page a bit for each of `count` bins of its distinct tokens.
+#[pyfunction]
+#[pyo3(signature = (tokens, *, count))]
+pub fn term_sketches<'py>(
+    py: Python<'py>,
+    tokens: PyArray,
+    count: usize,
+) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    let tokens = TokenLists::new(&tokens)?;
+    check(bins(count), "bins must be a multiple of 64 and at most 1024")?;
+    rows(py, detached(py, || batch::term_sketches(tokens.lists(), count)), count / 64)
 }
 
 #[pyfunction]

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use neardup_index::error::Error;
 use neardup_index::guard::guarded;
 use neardup_index::index::{Answer, Carried, Index, Pages, Request};
-use neardup_index::shape::{Evidence, KeySource, Pairs, Rule, Shape};
+use neardup_index::shape::{Evidence, KeySource, Lanes, Pairs, Rule, Shape};
 use neardup_index::store::{Memory, Sync};
 use neardup_index::upkeep::{Checked, verify_folder};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
@@ -24,12 +24,16 @@ use crate::pairs::{Column, contiguous};
 /// Memory for an index that is only read through once.
 const VERIFYING: Memory = Memory { cache: 64 << 20, buffers: 64 << 20 };
 
-/// A rule: keys as (kind, column or set, how many), evidence as (kind, column or set, least, bits, lanes), and pairs.
-type RuleParts = ((String, usize, usize), (String, usize, f64, u32, usize), String);
+/// Lanes as (column, bits, lanes, least).
+type LaneParts = (usize, u32, usize, usize);
+
+/// A rule: keys as (kind, column or set, how many), evidence as (kind, column or set, least, lanes), and pairs.
+type RuleParts = ((String, usize, usize), (String, usize, f64, Option<LaneParts>), String);
 
 fn rule(parts: RuleParts) -> PyResult<Rule> {
     let wrong = || PyValueError::new_err("no such kind of rule");
-    let ((kind, at, count), (evidence, of, least, bits, lanes), pairs) = parts;
+    let ((kind, at, count), (evidence, of, least, lanes), pairs) = parts;
+    let lanes = lanes.map(|(column, bits, lanes, least)| Lanes { column, bits, lanes, least });
     let keys = match kind.as_str() {
         "columns" => KeySource::Columns(at),
         "pairs" => KeySource::Pairs(at),
@@ -38,12 +42,13 @@ fn rule(parts: RuleParts) -> PyResult<Rule> {
         "sets" => KeySource::Sets(at),
         _ => return Err(wrong()),
     };
-    let evidence = match evidence.as_str() {
-        "columns" => Evidence::Columns(of, least as usize),
-        "bits" => Evidence::Bits(of, least as u32),
-        "lanes" => Evidence::Lanes { column: of, bits, lanes, least: least as usize },
-        "sets" => Evidence::Sets { at: of, least, of_larger: false },
-        "sets-of-larger" => Evidence::Sets { at: of, least, of_larger: true },
+    let evidence = match (evidence.as_str(), lanes) {
+        ("columns", None) => Evidence::Columns(of, least as usize),
+        ("bits", None) => Evidence::Bits(of, least as u32),
+        ("bits", Some(lanes)) => Evidence::ConfirmedBits(of, least as u32, lanes),
+        ("lanes", Some(lanes)) => Evidence::Lanes(lanes),
+        ("sets", None) => Evidence::Sets { at: of, least, of_larger: false },
+        ("sets-of-larger", None) => Evidence::Sets { at: of, least, of_larger: true },
         _ => return Err(wrong()),
     };
     let pairs = match pairs.as_str() {

@@ -55,7 +55,7 @@ mod _native {
     use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]
     use crate::fingerprints::{
-        minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets,
+        minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets, term_sketches,
     };
     #[pymodule_export]
     use crate::index::{IndexStore, site_hashes, token_identities, verify_index};

@@ -9,7 +9,7 @@ use neardup_core::lanes::{self, AgreeingLanes};
 use neardup_core::parity;
 use neardup_core::prefix::{self, KeyLists};
 use neardup_core::sets::{Batches, SetSource, Sets};
-use neardup_core::verify::{AgreeingBits, EqualColumns, of_either};
+use neardup_core::verify::{AgreeingBits, ConfirmedBits, EqualColumns, of_either};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use crate::pairs::contiguous;
 use crate::set_files::{Place, SetFiles};
 
 /// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits`, `lanes` and `sets` is
-/// there to verify with; without any, sharing a key is enough.
+/// there to verify with, or `lanes` beside `bits`; without any, sharing a key is enough.
 #[derive(FromPyObject)]
 pub struct RuleArrays<'py> {
     /// A fingerprint a row, and how it gives keys: "columns", "pairs" of columns, or "pieces", so many of them. Without
@@ -33,8 +33,8 @@ pub struct RuleArrays<'py> {
     pub predicate: String,
     pub columns: Option<PyReadonlyArray2<'py, u64>>,
     pub bits: Option<PyReadonlyArray2<'py, u64>>,
-    /// Sketches of lanes, bits of a lane, and how many lanes.
-    pub lanes: Option<(PyReadonlyArray2<'py, u64>, u32, usize)>,
+    /// Sketches of lanes, bits of a lane, how many lanes, and how many of them must agree.
+    pub lanes: Option<(PyReadonlyArray2<'py, u64>, u32, usize, usize)>,
     pub sets: Option<SetArrays<'py>>,
     /// Sets are scored by what they share of the larger one, not of their union.
     pub of_larger: bool,
@@ -202,6 +202,7 @@ pub enum Evidence<'a> {
     Key,
     Columns(EqualColumns<'a>),
     Bits(AgreeingBits<'a>),
+    ConfirmedBits(ConfirmedBits<'a>),
     Lanes(AgreeingLanes<'a>),
     Sets(Sets<'a>, f64, Option<f64>),
     Glances(Sets<'a>, f64, Option<f64>),
@@ -260,19 +261,25 @@ impl RuleArrays<'_> {
             }
         };
         let of_larger = self.of_larger.then_some(self.least);
+        let lanes = match &self.lanes {
+            None => None,
+            Some((lanes, bits, count, least)) => {
+                let (values, width) = checked(lanes, "lanes")?;
+                if !matches!(bits, 1 | 2 | 4 | 8) || lanes::width(*count, *bits) != width || least > count {
+                    return Err(PyValueError::new_err("lanes of 1, 2, 4 or 8 bits do not fill the columns"));
+                }
+                Some(AgreeingLanes { width, values, bits: *bits, lanes: *count, least: *least })
+            }
+        };
         let evidence = if let Some(columns) = &self.columns {
             let (values, width) = checked(columns, "columns")?;
             Evidence::Columns(EqualColumns { width, values, least: self.least as usize })
         } else if let Some(bits) = &self.bits {
             let (values, width) = checked(bits, "bits")?;
-            Evidence::Bits(AgreeingBits { width, values, least: self.least as u32 })
-        } else if let Some((lanes, bits, count)) = &self.lanes {
-            let (values, width) = checked(lanes, "lanes")?;
-            let least = self.least as usize;
-            if !matches!(bits, 1 | 2 | 4 | 8) || lanes::width(*count, *bits) != width || least > *count {
-                return Err(PyValueError::new_err("lanes of 1, 2, 4 or 8 bits do not fill the columns"));
-            }
-            Evidence::Lanes(AgreeingLanes { width, values, bits: *bits, lanes: *count, least })
+            let bits = AgreeingBits { width, values, least: self.least as u32 };
+            lanes.map_or(Evidence::Bits(bits), |lanes| Evidence::ConfirmedBits(ConfirmedBits { bits, lanes }))
+        } else if let Some(lanes) = lanes {
+            Evidence::Lanes(lanes)
         } else if let (Some((sizes, _)), Some(parities)) = (&self.glances, &given.parities) {
             let sizes = contiguous(sizes)?.to_vec();
             let parities = parities.lists();

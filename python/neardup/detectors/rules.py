@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
-from neardup.fingerprints import AnyFingerprint, FixedWidth, PackedMinima, Projection, Supershingles
+from neardup.fingerprints import AnyFingerprint, FixedWidth, PackedMinima, Projection, Supershingles, TermSketch
 from neardup.record import record
 
 Predicate = Literal["any", "same-site", "different-site"]
@@ -85,19 +85,20 @@ class AgreeingColumns:
 
 
 @record(frozen=True, slots=True)
-class AgreeingBits:
-    """Accepted: at least ``least`` bits agree (C-similarity)."""
+class AgreeingLanes:
+    """Accepted: at least ``least`` of the lanes of a b-bit signature agree."""
 
-    fingerprint: Projection
+    fingerprint: PackedMinima | TermSketch
     least: int
 
 
 @record(frozen=True, slots=True)
-class AgreeingLanes:
-    """Accepted: at least ``least`` of the lanes of a b-bit signature agree."""
+class AgreeingBits:
+    """Accepted: at least ``least`` bits agree (C-similarity), and the lanes that confirm it, where there are any."""
 
-    fingerprint: PackedMinima
+    fingerprint: Projection
     least: int
+    confirmed: AgreeingLanes | None = None
 
 
 @record(frozen=True, slots=True)
@@ -142,6 +143,21 @@ def least_jaccard(verify: OfSets) -> float:
 Verify = AgreeingColumns | AgreeingBits | AgreeingLanes | OfSets
 
 
+def confirming(verify: Verify) -> AgreeingLanes | None:
+    """The second thing that a pair must show, if there is one."""
+    return verify.confirmed if isinstance(verify, AgreeingBits) else None
+
+
+def evidence(verify: Verify) -> tuple[AnyFingerprint, ...]:
+    """The fingerprints that pairs are verified by.
+
+    >>> evidence(AgreeingBits(Projection(), 372, AgreeingLanes(TermSketch(), 192)))
+    (Projection(bits=384, k=1, rabin=False), TermSketch(bins=256))
+    """
+    second = confirming(verify)
+    return (verify.fingerprint,) if second is None else (verify.fingerprint, second.fingerprint)
+
+
 @record(frozen=True, slots=True)
 class Logistic:
     """From a similarity to a probability: a logistic curve, one half at ``middle``.
@@ -184,7 +200,4 @@ class Rule:
         >>> rule.fingerprints()
         (Projection(bits=384, k=1, rabin=False),)
         """
-        needed: list[AnyFingerprint] = [self.keys.fingerprint]
-        if self.verify.fingerprint not in needed:
-            needed.append(self.verify.fingerprint)
-        return tuple(needed)
+        return tuple(dict.fromkeys((self.keys.fingerprint, *evidence(self.verify))))

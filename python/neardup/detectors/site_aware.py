@@ -17,6 +17,9 @@ from neardup.detectors.rules import Rule
 class SiteAware(Detector):
     """Pairs on different sites from Alg. C at ``t``, pairs on the same site from combined at ``same_site_t``.
 
+    Between sites the Jaccard similarity of the single terms must be at least ``terms``, as for ``charikar``;
+    ``terms=0`` is the algorithm of the paper.
+
     >>> [rule.predicate for rule in SiteAware().rules()]
     ['different-site', 'same-site']
     """
@@ -24,17 +27,18 @@ class SiteAware(Detector):
     t: int = 372
     same_site_t: int = 355
     pieces: int = 12
+    terms: float = 0.5
 
     name: ClassVar[str] = "site-aware"
     summary: ClassVar[str] = "Alg. C for pairs on different sites, combined for pairs on the same site"
     source: ClassVar[str] = "Henzinger 2006 §3.5"
-    cost: ClassVar[str] = "Alg. B and Alg. C; 96 bytes and 27 keys a page"
+    cost: ClassVar[str] = "Alg. B and Alg. C; 128 bytes and 27 keys a page"
 
     def __post_init__(self) -> None:
         self.rules()
 
     def rules(self) -> tuple[Rule, ...]:
-        (different,) = Charikar(t=self.t, pieces=self.pieces).rules()
+        (different,) = Charikar(t=self.t, pieces=self.pieces, terms=self.terms).rules()
         (same,) = Combined(t=self.same_site_t).rules()
         return (replace(different, predicate="different-site"), replace(same, predicate="same-site"))
 

@@ -23,6 +23,8 @@ from neardup.detectors.rules import (
     Pieces,
     RarestChunks,
     SharedOfLarger,
+    confirming,
+    evidence,
 )
 from neardup.engines.collect import Sets
 from neardup.engines.matches import Matches, RuleCounts
@@ -188,8 +190,8 @@ class RuleArrays:
     predicate: str
     columns: FixedWidth | None
     bits: FixedWidth | None
-    #: Sketches, bits of a lane, and how many lanes.
-    lanes: tuple[FixedWidth, int, int] | None
+    #: Sketches, bits of a lane, how many lanes, and how many of them must agree; beside ``bits`` they confirm these.
+    lanes: tuple[FixedWidth, int, int, int] | None
     sets: Sets | None
     #: Sets are scored by what they share of the larger one.
     of_larger: bool
@@ -216,9 +218,10 @@ def rule_arrays(
 ) -> RuleArrays:
     """A rule over fingerprints of fixed width, one row a page, and what else it is told."""
     keys, verify = rule.keys, rule.verify
+    asked = verify if isinstance(verify, AgreeingLanes) else confirming(verify)
     lanes = None
-    if isinstance(verify, AgreeingLanes):
-        lanes = (fingerprints[verify.fingerprint], verify.fingerprint.bits, verify.fingerprint.m)
+    if asked is not None:
+        lanes = (fingerprints[asked.fingerprint], asked.fingerprint.bits, asked.fingerprint.m, asked.least)
     return RuleArrays(
         keys=None if isinstance(keys, RarestChunks) else _keys(keys, fingerprints[keys.fingerprint]),
         key_kind=keys.kind,
@@ -242,7 +245,7 @@ def fixed_width(rules: Sequence[Rule]) -> list[AnyFingerprint]:
         if not isinstance(rule.keys, RarestChunks):
             kinds[rule.keys.fingerprint] = None
         if not isinstance(rule.verify, OfSets):
-            kinds[rule.verify.fingerprint] = None
+            kinds.update(dict.fromkeys(evidence(rule.verify)))
     return list(kinds)
 
 

@@ -2,11 +2,11 @@
 
 A rule's score of a pair is what its verify step measures (share of supershingles or bits that agree, Jaccard
 similarity) if the rule speaks of the two, else 0, whether or not a run would have met them; where a shared key is
-evidence of its own, as the supershingles of the combined algorithm are, it must be there. A detector's score is the
-best of its rules. Pages with the same tokens score 1; pages too short to be compared have no score with any other,
-which counts as 0. The decision is the one a run would make. Detectors with rules of a kind that is not known here are
-run over the whole collection instead, and score what the run scored, 0 where it accepted nothing. Cost: the
-fingerprints of the pages that are in pairs.
+evidence of its own, as the supershingles of the combined algorithm are, it must be there, and so must the terms that
+confirm Alg. C's bits. A detector's score is the best of its rules. Pages with the same tokens score 1; pages too short
+to be compared have no score with any other, which counts as 0. The decision is the one a run would make. Detectors with
+rules of a kind that is not known here are run over the whole collection instead, and score what the run scored, 0 where
+it accepted nothing. Cost: the fingerprints of the pages that are in pairs.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from neardup.detectors.rules import (
     Pieces,
     SingleColumns,
     SupershinglePairs,
+    confirming,
 )
 from neardup.engines import Settings, run
 from neardup.engines.accepted import AcceptedPairs
@@ -38,7 +39,7 @@ from neardup.engines.matching import units_of
 from neardup.engines.outcome import unique_ids
 from neardup.errors import InputError, NeardupError
 from neardup.evaluation.oracle import first_members, tokens_of
-from neardup.fingerprints import Bands, Projection, ShingleSet, Supershingles
+from neardup.fingerprints import Bands, Projection, ShingleSet, Supershingles, TermSketch
 from neardup.sources import Source
 
 Rows = npt.NDArray[np.uint32]
@@ -46,7 +47,7 @@ Numbers = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 _KEYS: Final = (SingleColumns, SupershinglePairs, Pieces)
 _VERIFIES: Final = (AgreeingBits, AgreeingColumns, ExactJaccard)
-_FINGERPRINTS: Final = (Bands, Projection, ShingleSet, Supershingles)
+_FINGERPRINTS: Final = (Bands, Projection, ShingleSet, Supershingles, TermSketch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +167,10 @@ class PagePairs:
             keys = found.of(found.fingerprint.compute(self.tokens))
             met = speaks & (_native.equal_columns(keys, self.a, self.b) > 0)
             measured, least = self._verify(rule)
+            confirmed = self._confirmed(rule)
             counts = met if _key_is_evidence(rule) else speaks
-            score = np.maximum(score, np.where(counts, measured, 0.0))
-            accepted |= met & (measured >= least)
+            score = np.maximum(score, np.where(counts & confirmed, measured, 0.0))
+            accepted |= met & confirmed & (measured >= least)
         identical = self.identical()
         return Scores(np.where(identical, 1.0, score), accepted | identical)
 
@@ -185,6 +187,15 @@ class PagePairs:
             return _native.agreeing_bits(values, self.a, self.b) / bits, verify.least / bits
         width = verify.fingerprint.width
         return _native.equal_columns(values, self.a, self.b) / width, verify.least / width
+
+    def _confirmed(self, rule: Rule) -> Flags:
+        """Whether each pair shows what is asked beside what is measured."""
+        asked = confirming(rule.verify)
+        if asked is None:
+            return np.ones(len(self.a), bool)
+        agreeing = _native.agreeing_bits(asked.fingerprint.compute(self.tokens), self.a, self.b)
+        found: Flags = agreeing >= asked.least
+        return found
 
     def _by_a_run(self, detector: Detector) -> Scores:
         with self.source() as source:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         start_statistics,
     )
     from neardup.fingerprints.supershingles import Supershingles
+    from neardup.fingerprints.term_sketch import TermSketch
     from neardup.fingerprints.weighted_samples import RarityWeightedSamples, WeightedSamples
     from neardup.fingerprints.winnowing import Winnowed
     from neardup.fingerprints.word_breakpoints import WordBreakpoints
@@ -96,6 +97,7 @@ __all__ = [
     "Statistical",
     "StatisticsRound",
     "Supershingles",
+    "TermSketch",
     "WeightedSamples",
     "Winnowed",
     "WordBreakpoints",
@@ -139,6 +141,7 @@ __getattr__ = lazy(
         "SmallestShingles": "neardup.fingerprints.smallest_shingles",
         "StatisticsRound": "neardup.fingerprints.statistics",
         "Supershingles": "neardup.fingerprints.supershingles",
+        "TermSketch": "neardup.fingerprints.term_sketch",
         "WeightedSamples": "neardup.fingerprints.weighted_samples",
         "Winnowed": "neardup.fingerprints.winnowing",
         "WordBreakpoints": "neardup.fingerprints.word_breakpoints",

@@ -8,8 +8,9 @@ from neardup.fingerprints.base import AnyFingerprint
 from neardup.fingerprints.projection import Projection
 from neardup.fingerprints.shingles import ShingleSet
 from neardup.fingerprints.supershingles import Supershingles
+from neardup.fingerprints.term_sketch import TermSketch
 
-#: "keys", "bits" or "set"; k; min-values or bits; rows of a key; whether by Rabin's hash.
+#: "keys", "bits", "terms" or "set"; k; min-values, bits or bins; rows of a key; whether by Rabin's hash.
 NativeKind = tuple[str, int, int, int, bool]
 
 
@@ -26,6 +27,8 @@ def native_kind(kind: AnyFingerprint) -> NativeKind | None:
         return ("keys", kind.k, kind.bands * kind.rows, kind.rows, kind.rabin)
     if type(kind) is Projection:
         return ("bits", kind.k, kind.bits, 0, kind.rabin)
+    if type(kind) is TermSketch:
+        return ("terms", 1, kind.bins, 0, False)
     if type(kind) is ShingleSet:
         return ("set", kind.k, 0, 0, kind.rabin)
     return None

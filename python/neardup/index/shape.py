@@ -21,6 +21,7 @@ from neardup.detectors.rules import (
     RarestChunks,
     SharedOfLarger,
     SupershinglePairs,
+    confirming,
 )
 from neardup.engines.fingerprinting import Given, beyond_tokens
 from neardup.fingerprints import AnyFingerprint, ChunkSets, CollectionStatistics, Fingerprint, Statistical
@@ -29,7 +30,8 @@ from neardup.sources.memory import texts
 #: In place of a fingerprint: the hash of a page's tokens.
 _TOKENS: Final = "tokens"
 
-_RuleParts = tuple[tuple[str, int, int], tuple[str, int, float, int, int], str]
+_Lanes = tuple[int, int, int, int]
+_RuleParts = tuple[tuple[str, int, int], tuple[str, int, float, _Lanes | None], str]
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def shape_of(detector: Detector, statistics: CollectionStatistics | None) -> Sha
         # See ``Shape.by_site``.
         widths = (2, *widths)
         behind = (_rule(rule, [_TOKENS, *columns], sets) for rule in detector.rules())
-        rules = ((("columns", 0, 0), ("columns", 0, 2.0, 0, 0), "any"), *behind)
+        rules = ((("columns", 0, 0), ("columns", 0, 2.0, None), "any"), *behind)
     return Shape(detector, tuple(made), tuple(given(kind) for kind in sets), widths, rules)  # type: ignore[arg-type]
 
 
@@ -129,17 +131,20 @@ def _rule(rule: Rule, columns: Sequence[object], sets: list[AnyFingerprint]) -> 
             made = ("groups", columns.index(keys.fingerprint), keys.groups)
         case _:
             made = ("columns", columns.index(keys.fingerprint), 0)
-    least = float(verify.least)
+    among: Sequence[object] = columns
     match verify:
         case AgreeingColumns():
-            evidence = ("columns", columns.index(verify.fingerprint), least, 0, 0)
+            kind = "columns"
         case AgreeingBits():
-            evidence = ("bits", columns.index(verify.fingerprint), least, 0, 0)
+            kind = "bits"
         case AgreeingLanes():
-            kind = verify.fingerprint
-            evidence = ("lanes", columns.index(kind), least, kind.bits, kind.m)
+            kind = "lanes"
         case SharedOfLarger():
-            evidence = ("sets-of-larger", sets.index(verify.fingerprint), least, 0, 0)
+            kind, among = "sets-of-larger", sets
         case _:
-            evidence = ("sets", sets.index(verify.fingerprint), least, 0, 0)
-    return made, evidence, rule.predicate
+            kind, among = "sets", sets
+    asked = verify if isinstance(verify, AgreeingLanes) else confirming(verify)
+    lanes = None
+    if asked is not None:
+        lanes = (columns.index(asked.fingerprint), asked.fingerprint.bits, asked.fingerprint.m, asked.least)
+    return made, (kind, among.index(verify.fingerprint), float(verify.least), lanes), rule.predicate

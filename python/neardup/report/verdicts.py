@@ -24,9 +24,10 @@ from neardup.detectors.rules import (
     RarestChunks,
     SharedOfLarger,
     SupershinglePairs,
+    confirming,
 )
 from neardup.engines.fingerprinting import Given
-from neardup.fingerprints import AnyFingerprint, CollectionStatistics, Statistical
+from neardup.fingerprints import AnyFingerprint, CollectionStatistics, Statistical, TermSketch
 from neardup.text import Reading
 
 _FIRST, _SECOND = np.array([0], np.uint32), np.array([1], np.uint32)
@@ -49,6 +50,10 @@ class RuleVerdict:
     value: float
     needed: float
     most: float
+    #: The Jaccard similarity of single terms as their sketch tells it, and the least that is accepted, where a rule
+    #: asks for it as well.
+    terms: float | None = None
+    terms_needed: float = 0.0
 
     @property
     def margin(self) -> float:
@@ -57,7 +62,12 @@ class RuleVerdict:
 
     @property
     def accepted(self) -> bool:
-        return self.speaks and self.shared_keys > 0 and self.margin >= 0
+        return self.speaks and self.shared_keys > 0 and self.margin >= 0 and self.confirmed
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether enough terms are shared, where that is asked."""
+        return self.terms is None or self.terms >= self.terms_needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +131,7 @@ def verdict_of(
 def _rule_verdict(rule: Rule, values: dict[AnyFingerprint, Any], same_site: bool) -> RuleVerdict:
     words, shared, keys = _keys(rule, values[rule.keys.fingerprint])
     measure, value, most = _measure(rule, values[rule.verify.fingerprint])
+    terms, terms_needed = _terms(rule, values)
     return RuleVerdict(
         rule=rule.name,
         speaks=rule.predicate == "any" or (rule.predicate == "same-site") == same_site,
@@ -132,7 +143,17 @@ def _rule_verdict(rule: Rule, values: dict[AnyFingerprint, Any], same_site: bool
         value=value,
         needed=rule.verify.least,
         most=most,
+        terms=terms,
+        terms_needed=terms_needed,
     )
+
+
+def _terms(rule: Rule, values: dict[AnyFingerprint, Any]) -> tuple[float | None, float]:
+    asked = confirming(rule.verify)
+    if asked is None or not isinstance(asked.fingerprint, TermSketch):
+        return None, 0.0
+    agreeing = int(_native.agreeing_bits(values[asked.fingerprint], _FIRST, _SECOND)[0])
+    return asked.fingerprint.similarity(agreeing), asked.fingerprint.similarity(asked.least)
 
 
 def _keys(rule: Rule, values: Any) -> tuple[str, int, int]:
@@ -187,10 +208,16 @@ def distance(rule: RuleVerdict) -> str:
     'Jaccard similarity 0.910, 0.110 above the 0.800 needed'
     """
     if rule.most == 1.0:
-        apart = f"{abs(rule.margin):.3f} {'above' if rule.margin >= 0 else 'below'} the {rule.needed:.3f} needed"
-        return f"{rule.measure} {rule.value:.3f}, {apart}"
+        return f"{rule.measure} {rule.value:.3f}, {_apart(rule.value, rule.needed)}"
     if rule.margin < 0:
         apart = f"{-rule.margin:g} too few"
     else:
         apart = f"{rule.margin:g} more than needed" if rule.margin else "just enough"
-    return f"{rule.value:g} of {rule.most:g} {rule.measure}, {apart}"
+    words = f"{rule.value:g} of {rule.most:g} {rule.measure}, {apart}"
+    if rule.terms is None:
+        return words
+    return f"{words}; similarity of terms {rule.terms:.3f}, {_apart(rule.terms, rule.terms_needed)}"
+
+
+def _apart(value: float, needed: float) -> str:
+    return f"{abs(value - needed):.3f} {'above' if value >= needed else 'below'} the {needed:.3f} needed"
