@@ -82,8 +82,10 @@ impl From<fjall::Error> for Error {
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {
-            // Files are read at places that were written: one that ends before was cut off.
-            std::io::ErrorKind::UnexpectedEof => damaged("a file is cut off"),
+            // Files are read at places that were written, also counted from the end: one that is shorter was cut off.
+            std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::InvalidInput => {
+                damaged("a file is cut off")
+            }
             _ => Error::Store(error.to_string()),
         }
     }
