@@ -351,8 +351,8 @@ def test_the_papers_site_rule_is_an_option() -> None:
     [
         ("broder", {"k": 8, "m": 84, "groups": 6, "least": 2, "rabin": False}),
         ("charikar", {"bits": 384, "t": 372, "pieces": 12, "k": 1, "terms": 0.5}),
-        ("combined", {"t": 355, "bits": 384, "k": 8, "m": 84, "groups": 6, "least": 2}),
-        ("site-aware", {"t": 372, "same_site_t": 355, "pieces": 12, "terms": 0.5}),
+        ("site-aware", {"t": 372, "same_site_t": 355, "pieces": 12, "terms": 0.5, "rabin": False}),
+        ("combined", {"t": 355, "bits": 384, "k": 8, "m": 84, "groups": 6, "least": 2, "rabin": False}),
         ("minhash", {"k": 5, "threshold": 0.8, "recall": 0.99, "bands": 0, "rows": 0, "rabin": False}),
         ("exact", {}),
     ],

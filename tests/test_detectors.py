@@ -154,11 +154,19 @@ PARAMETERS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "word-chunks": selected("n"),
     "broder": st.builds(lambda layout, rabin: layout | {"rabin": rabin}, layouts(), st.booleans()),
     "charikar": charikar(),
-    "combined": st.builds(lambda layout, bits: layout | bits, layouts(), projections()),
+    "combined": st.builds(
+        lambda layout, bits, rabin: layout | bits | {"rabin": rabin}, layouts(), projections(), st.booleans()
+    ),
     "exact": st.just({}),
     "minhash": minhash(),
     "site-aware": st.fixed_dictionaries(
-        {"t": st.integers(1, 384), "same_site_t": st.integers(0, 384), "pieces": st.integers(12, 384), "terms": shares}
+        {
+            "t": st.integers(1, 384),
+            "same_site_t": st.integers(0, 384),
+            "pieces": st.integers(12, 384),
+            "terms": st.floats(0, 1),
+            "rabin": st.booleans(),
+        }
     ),
 }
 

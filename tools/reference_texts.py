@@ -479,6 +479,7 @@ PARAMETERS: Final = {
         "m": "min-values a page; divisible by `groups`",
         "groups": "supershingles a page",
         "least": "supershingles that must agree",
+        "rabin": _RABIN,
     },
     "exact": {},
     "minhash": {
@@ -494,6 +495,7 @@ PARAMETERS: Final = {
         "same_site_t": "bits that must agree for a pair on the same site (combined)",
         "pieces": "pieces the bits are cut into for finding candidates between sites",
         "terms": _TERMS,
+        "rabin": f"{_RABIN}; on one site",
     },
 }
 

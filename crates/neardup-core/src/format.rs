@@ -35,6 +35,7 @@ pub const SEED_CONTENT: u64 = 0x636f_6e74_656e_7431;
 pub const SEED_REPEATS: u64 = 0x7370_6578_7265_7031;
 pub const SEED_SATURATION: u64 = 0x7361_7475_7261_7431;
 pub const SEED_TERMS: u64 = 0x7465_726d_7365_7431;
+pub const SEED_RABIN: u64 = 0x7261_6269_6e6d_6f31;
 pub const SEED_PARAGRAPH: u64 = 0x7061_7261_6772_6131;
 
 /// The `index`-th value of the stream that starts at `seed` (Steele, Lea and Flood's SplitMix64).

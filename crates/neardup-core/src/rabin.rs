@@ -1,13 +1,20 @@
 //! Rabin's fingerprints: a string as a polynomial over GF(2), reduced modulo an irreducible one.
 //!
 //! Source: Rabin 1981; Broder, "Some applications of Rabin's fingerprinting method", 1993; the choice of
-//! Henzinger 2006 (§2) for terms and shingles. The modulus is x⁶⁴ + x⁴ + x³ + x + 1, irreducible over GF(2).
+//! Henzinger 2006 (§2) for terms and shingles. The modulus is drawn at random, as the proof wants it: the first
+//! irreducible polynomial of degree 64 in a stream of random numbers. (Of the few with five terms, such as
+//! x⁶⁴ + x⁴ + x³ + x + 1, the high half of a remainder hardly depends on what came last.)
 //! A leading 1 is put before the string so that leading zero bytes count. Cost: one table look-up a byte.
 //! Unlike the default hash its collision probability is proven for any two fixed strings and a random modulus:
-//! at most (length in bits) / 2⁶⁴.
+//! at most (length in bits) / 2⁶⁴. That is all that is proven: a string shorter than the modulus is its own fingerprint,
+//! and the last eight bytes are only added to what came before, so half of a fingerprint says little. Who takes a part of
+//! one mixes it first ([`crate::shingle::rabin_shingles`]).
 
-/// The modulus without its leading term.
-pub const MODULUS: u64 = 0b11011;
+use crate::format::{SEED_RABIN, splitmix};
+
+/// The modulus without its leading term: [`DRAW`] is the first of the stream that is irreducible.
+pub const MODULUS: u64 = splitmix(SEED_RABIN, DRAW) | 1;
+const DRAW: u64 = 60;
 
 const TABLE: [u64; 256] = table();
 
@@ -62,37 +69,41 @@ mod tests {
         state
     }
 
-    fn multiply(mut a: u64, mut b: u64) -> u64 {
+    fn multiply(mut a: u64, mut b: u64, modulus: u64) -> u64 {
         let mut product = 0;
         while b != 0 {
             if b & 1 == 1 {
                 product ^= a;
             }
-            a = (a << 1) ^ (if a >> 63 == 1 { MODULUS } else { 0 });
+            a = (a << 1) ^ (if a >> 63 == 1 { modulus } else { 0 });
             b >>= 1;
         }
         product
     }
 
-    #[test]
-    fn the_modulus_is_irreducible() {
-        // Rabin's own test for degree 64 = 2^6: x^(2^64) = x, and x^(2^32) - x is prime to the modulus, which
-        // here means it is not zero and x^(2^32) has no fixed relation to x (64 has the one prime factor 2).
+    /// Rabin's own test for degree 64 = 2⁶: x^(2⁶⁴) = x, and x^(2³²) − x is prime to the modulus.
+    fn is_irreducible(modulus: u64) -> bool {
         let mut power = 2u64;
         let mut halfway = 0;
         for step in 1..=64 {
-            power = multiply(power, power);
+            power = multiply(power, power, modulus);
             if step == 32 {
                 halfway = power ^ 2;
             }
         }
-        assert_eq!(power, 2);
-        assert_eq!(common_divisor_degree(halfway), 0);
+        power == 2 && common_divisor_degree(modulus, halfway) == 0
+    }
+
+    #[test]
+    fn the_modulus_is_the_first_irreducible_one_of_its_stream() {
+        assert_eq!(MODULUS, 0xdfdd_2379_ee3b_1121);
+        assert_eq!((0..).find(|&draw| is_irreducible(splitmix(SEED_RABIN, draw) | 1)), Some(DRAW));
+        assert!(is_irreducible(0b11011) && !is_irreducible(0b11001));
     }
 
     /// Degree of gcd(modulus, other).
-    fn common_divisor_degree(other: u64) -> u32 {
-        let (mut a, mut b) = (1u128 << 64 | u128::from(MODULUS), u128::from(other));
+    fn common_divisor_degree(modulus: u64, other: u64) -> u32 {
+        let (mut a, mut b) = (1u128 << 64 | u128::from(modulus), u128::from(other));
         while b != 0 {
             while a != 0 && a.ilog2() >= b.ilog2() {
                 a ^= b << (a.ilog2() - b.ilog2());

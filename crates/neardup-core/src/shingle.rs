@@ -4,10 +4,12 @@
 //! shorter ones, many places at a time in vector registers, a long one is moved on by two multiplications a token. Tokens
 //! are 64-bit hashes already, so two different windows collide with probability about 2⁻⁶⁴.
 //! The window does not wrap around; a page of fewer than k tokens is one shingle, all of it. Cost: O(tokens).
-//! Rabin's fingerprint of the window, the paper's choice, is [`rabin_shingles`]: the same sets up to collisions.
+//! Rabin's fingerprint of the window, the paper's choice, mixed likewise, is [`rabin_shingles`]: the same sets up to
+//! collisions.
 
 use crate::cpu::{dispatch, variants};
 use crate::format::{SEED_SHINGLE, splitmix};
+use crate::hash::mix;
 use crate::rabin;
 
 const BASE: u64 = splitmix(SEED_SHINGLE, 0) | 1;
@@ -93,10 +95,11 @@ fn spread(sum: u64) -> u64 {
     (sum ^ (sum >> 32)).wrapping_mul(SPREAD)
 }
 
-/// The shingles as Rabin fingerprints.
+/// The shingles as Rabin fingerprints, each mixed: a bijection, after which every part of it depends on all of the window.
+/// (Windows that differ in their last token alone, a short one, have the same high half without.)
 pub fn rabin_shingles(tokens: &[u64], k: usize, out: &mut Vec<u64>) {
     if !tokens.is_empty() && k > 0 {
-        out.extend(tokens.windows(k.min(tokens.len())).map(rabin::fingerprint_words));
+        out.extend(tokens.windows(k.min(tokens.len())).map(|window| mix(rabin::fingerprint_words(window))));
     }
 }
 

@@ -27,6 +27,7 @@ class Combined(Detector):
     m: int = 84
     groups: int = 6
     least: int = 2
+    rabin: bool = False
 
     name: ClassVar[str] = "combined"
     summary: ClassVar[str] = "Alg. B's pairs whose projections agree in at least 355 bits"
@@ -39,7 +40,7 @@ class Combined(Detector):
         self.check(0 <= self.t <= self.bits, "t must be between 0 and bits")
 
     def broder(self) -> Broder:
-        return Broder(k=self.k, m=self.m, groups=self.groups, least=self.least)
+        return Broder(k=self.k, m=self.m, groups=self.groups, least=self.least, rabin=self.rabin)
 
     def rules(self) -> tuple[Rule, ...]:
         return (Rule("combined", self.broder().keys(), AgreeingBits(Projection(bits=self.bits), self.t)),)

@@ -28,6 +28,7 @@ class SiteAware(Detector):
     same_site_t: int = 355
     pieces: int = 12
     terms: float = 0.5
+    rabin: bool = False
 
     name: ClassVar[str] = "site-aware"
     summary: ClassVar[str] = "Alg. C for pairs on different sites, combined for pairs on the same site"
@@ -39,7 +40,7 @@ class SiteAware(Detector):
 
     def rules(self) -> tuple[Rule, ...]:
         (different,) = Charikar(t=self.t, pieces=self.pieces, terms=self.terms).rules()
-        (same,) = Combined(t=self.same_site_t).rules()
+        (same,) = Combined(t=self.same_site_t, rabin=self.rabin).rules()
         return (replace(different, predicate="different-site"), replace(same, predicate="same-site"))
 
     def as_used(self) -> tuple[str, str, str]:
