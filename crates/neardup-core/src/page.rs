@@ -3,7 +3,7 @@
 use encoding_rs::UTF_8;
 use url::Url;
 
-use crate::address::address;
+use crate::address::{address, page_url};
 use crate::content::stream::Found;
 use crate::content::{Ideas, Placed, Streamer};
 use crate::decode::decode;
@@ -76,7 +76,7 @@ impl Reader {
 
     /// The same of a page that was decoded.
     fn read_text(&mut self, page: Text<'_>, reading: Reading, sink: &mut impl Terms) -> Facts {
-        let url = page.url.and_then(|url| Url::parse(url.trim()).ok());
+        let url = page.url.and_then(page_url);
         let mut facts = Facts {
             title: None,
             site: url.as_ref().and_then(|url| site(url, reading.site)),
@@ -123,7 +123,7 @@ impl Reader {
     /// Appends the stream of a page ([`crate::content`]): what [`tokens`](Self::tokens) reads, with its structure.
     pub fn stream(&mut self, page: Page<'_>, rule: SiteRule, ideas: Ideas, out: &mut Vec<u64>) {
         let decoded = decode(page.content, page.charset, page.html);
-        let url = page.url.and_then(|url| Url::parse(url.trim()).ok());
+        let url = page.url.and_then(page_url);
         self.placed.clear();
         if page.html {
             structure(&decoded.text, &mut self.visible, &mut self.segments);

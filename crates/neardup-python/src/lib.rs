@@ -73,7 +73,9 @@ mod _native {
     #[pymodule_export]
     use crate::page_files::read_plain_files;
     #[pymodule_export]
-    use crate::pages::{fingerprint_pages, links, read_pages, repeated_rows, site_of, terms, url_hashes};
+    use crate::pages::{
+        fingerprint_pages, links, page_url, read_pages, repeated_rows, site_of, terms, url_hashes,
+    };
     #[pymodule_export]
     use crate::pairs::{
         agreeing_bits, align, components, diameters, direct_removal, equal_columns, identity_sets, jaccard,

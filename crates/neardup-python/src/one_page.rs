@@ -1,6 +1,7 @@
 //! One page to the index in one call: read, fingerprinted, and added or asked about, the interpreter lock released
 //! from beginning to end. Python's part of an addition is then small enough for threads to add side by side.
 
+use neardup_core::address::page_url;
 use neardup_core::hash::identity;
 use neardup_core::making::{Kind, Made, Maker, Workspace};
 use neardup_core::page::{Page, Reader, Reading};
@@ -50,7 +51,7 @@ impl PageReader {
                 (&read[..], facts.site)
             }
             Content::Tokens(tokens) => {
-                let url = url.and_then(|url| url::Url::parse(url.trim()).ok());
+                let url = url.and_then(page_url);
                 (*tokens, url.and_then(|url| site(&url, self.reading.site)))
             }
         };

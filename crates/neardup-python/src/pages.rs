@@ -1,6 +1,7 @@
 //! Pages to tokens, a batch at a time.
 
 use arrow_array::{Array, BooleanArray, LargeBinaryArray, StringArray};
+use neardup_core::address::page_url as url_of;
 use neardup_core::decode::decode;
 use neardup_core::hash::{TermHash, fold_term};
 use neardup_core::html::links::{Wanted, links as html_links, normalised, resolved};
@@ -173,7 +174,7 @@ pub fn links<'py>(
     let (own, offsets, targets) = detached(py, || {
         let (mut own, mut offsets, mut targets) = (Vec::new(), vec![0i64], Vec::new());
         for page in pages.iter() {
-            let url = page.url.and_then(|url| url::Url::parse(url.trim()).ok());
+            let url = page.url.and_then(url_of);
             own.push(url.as_ref().map_or(0, |url| fold_term(normalised(url).as_bytes())));
             if page.html {
                 let decoded = decode(page.content, page.charset, true);
@@ -203,8 +204,14 @@ pub fn url_hashes<'py>(
     }
     let hash = |at: usize| -> u64 {
         let base = base.as_ref().and_then(|base| value(base, at));
-        let base = base.and_then(|base| url::Url::parse(base.trim()).ok());
-        let target = value(&address, at).and_then(|address| resolved(address.trim(), base.as_ref()));
+        let base = base.and_then(url_of);
+        let target = value(&address, at).and_then(|address| match &base {
+            Some(base) => resolved(address.trim(), Some(base)),
+            None => url_of(address)
+                .filter(|url| matches!(url.scheme(), "http" | "https"))
+                .as_ref()
+                .map(normalised),
+        });
         target.map_or(0, |target| fold_term(target.as_bytes()))
     };
     Ok(detached(py, || (0..address.len()).into_par_iter().map(hash).collect::<Vec<_>>()).into_pyarray(py))
@@ -226,5 +233,11 @@ pub fn repeated_rows(py: Python<'_>, texts: PyArray) -> PyResult<Bound<'_, PyArr
 #[pyo3(signature = (url, *, site_rule="registrable"))]
 pub fn site_of(url: &str, site_rule: &str) -> PyResult<Option<String>> {
     let rule = rule(site_rule)?;
-    Ok(url::Url::parse(url.trim()).ok().and_then(|url| site(&url, rule)))
+    Ok(url_of(url).and_then(|url| site(&url, rule)))
+}
+
+/// The URL of a page in full, with the scheme that it was written without; None if it is no URL.
+#[pyfunction]
+pub fn page_url(url: &str) -> Option<String> {
+    url_of(url).map(String::from)
 }

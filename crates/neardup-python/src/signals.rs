@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::{LargeStringBuilder, StringBuilder};
 use arrow_array::{Array, LargeBinaryArray, LargeStringArray, StringArray, cast::AsArray};
+use neardup_core::address::page_url;
 use neardup_core::compressed::{GZIP_WINDOW, Method, Sizer, WIDE_WINDOW};
 use neardup_core::decode::decode;
 use neardup_core::hash::TermHash;
@@ -126,7 +127,7 @@ pub fn anatomy<'py>(
         for page in pages.iter() {
             let decoded = decode(page.content, page.charset, page.html);
             let found = if page.html {
-                let url = page.url.and_then(|url| url::Url::parse(url.trim()).ok());
+                let url = page.url.and_then(page_url);
                 html_anatomy(&decoded.text, url.as_ref())
             } else {
                 let text = decoded.text.into_owned();

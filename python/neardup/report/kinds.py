@@ -27,7 +27,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import field, replace
 from typing import Final, Literal
-from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +37,7 @@ from neardup.record import record
 from neardup.report import regions
 from neardup.report.kind_words import DAYS_AND_ZONES, ENTRY_WORDS, MARKERS, MONTHS
 from neardup.report.side_by_side import without_cut_end
-from neardup.text import terms
+from neardup.text import addresses, terms
 
 Judgement = Literal["correct", "incorrect", "undecided"]
 
@@ -360,10 +359,8 @@ def _own_url(span: tuple[int, int], sequence: list[str], url: str | None) -> boo
 def _url_parts(url: str) -> tuple[set[str], set[str]]:
     """All parts a text may show of a URL, and the telling parts of its host."""
     lowered = url.lower()
-    try:
-        host = urlsplit(lowered).hostname or ""
-    except ValueError:
-        host = ""
+    split = addresses.parts(lowered)
+    host = split.hostname or "" if split else ""
     parts = {part for cut in (r"[/.:]+", r"[\W_]+") for part in re.split(cut, lowered) if part}
     labels = [label for label in host.split(".") if label != "www"]
     telling = set(labels[:-1] or labels)
@@ -377,10 +374,10 @@ def _entry(page: Page) -> bool:
     """Whether the path is one by which a site is entered."""
     if page.url is None:
         return False
-    try:
-        path = urlsplit(page.url.lower()).path
-    except ValueError:
+    split = addresses.parts(page.url.lower())
+    if split is None:
         return False
+    path = split.path
     parts = [part.rsplit(".", 1)[0] for part in path.split("/") if part]
     return all(part in ENTRY_WORDS or _ENTRY_PART.fullmatch(part) for part in parts) and (
         not parts or any(part in ENTRY_WORDS for part in parts) or all(not part.isdecimal() for part in parts)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from neardup import _native
+from neardup.text import addresses
 
 _NAN = math.nan
 
@@ -40,8 +41,10 @@ def address(url: str | None) -> Address | None:
     """
     if not url:
         return None
+    parts = addresses.parts(url)
+    if parts is None:
+        return None
     try:
-        parts = urlsplit(url.strip())
         host = (parts.hostname or "").rstrip(".")
         port = f":{parts.port}" if parts.port not in (None, 80, 443) else ""
         keys = frozenset(key for key, _ in parse_qsl(parts.query, keep_blank_values=True, max_num_fields=1000))
