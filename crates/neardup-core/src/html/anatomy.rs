@@ -12,6 +12,7 @@ use std::ops::Range;
 use url::Url;
 
 use super::blocks::{is_not_displayed, styles};
+use super::elements::{JOINING, PHRASES, UNSHOWN};
 use super::links::normalised;
 use super::names::{Name, NameTable};
 use super::references;
@@ -204,37 +205,16 @@ fn is_undisplayed(tag: &Tag<'_>) -> bool {
 
 /// Elements without content.
 static VOID: NameTable<bool> = NameTable::new(
-    &[
-        ("area", true),
-        ("br", true),
-        ("col", true),
-        ("embed", true),
-        ("hr", true),
-        ("img", true),
-        ("input", true),
-        ("meta", true),
-        ("param", true),
-        ("source", true),
-        ("track", true),
-        ("wbr", true),
-    ],
+    &[(
+        &["area", "br", "col", "embed", "hr", "img", "input", "meta", "param", "source", "track", "wbr"],
+        true,
+    )],
     false,
 );
 
 /// Elements that end where the next of their name begins.
-static ENDED_BY_NEXT: NameTable<bool> = NameTable::new(
-    &[
-        ("dd", true),
-        ("dt", true),
-        ("li", true),
-        ("option", true),
-        ("p", true),
-        ("td", true),
-        ("th", true),
-        ("tr", true),
-    ],
-    false,
-);
+static ENDED_BY_NEXT: NameTable<bool> =
+    NameTable::new(&[(&["dd", "dt", "li", "option", "p", "td", "th", "tr"], true)], false);
 
 /// What an element means here.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -253,83 +233,30 @@ enum Meaning {
     LinkElement,
 }
 
-static MEANINGS: NameTable<Meaning> = {
-    use Meaning::{Base, Hidden, Inline, Joins, Link, LinkElement, Template, Title};
-    NameTable::new(
-        &[
-            ("b", Joins),
-            ("i", Joins),
-            ("em", Joins),
-            ("strong", Joins),
-            ("u", Joins),
-            ("s", Joins),
-            ("font", Joins),
-            ("tt", Joins),
-            ("big", Joins),
-            ("small", Joins),
-            ("sub", Joins),
-            ("sup", Joins),
-            ("wbr", Joins),
-            ("abbr", Inline),
-            ("br", Inline),
-            ("cite", Inline),
-            ("code", Inline),
-            ("img", Inline),
-            ("kbd", Inline),
-            ("mark", Inline),
-            ("q", Inline),
-            ("span", Inline),
-            ("time", Inline),
-            ("var", Inline),
-            ("a", Link),
-            ("script", Hidden),
-            ("style", Hidden),
-            ("noscript", Hidden),
-            ("noembed", Hidden),
-            ("noframes", Hidden),
-            ("iframe", Hidden),
-            ("template", Template),
-            ("title", Title),
-            ("base", Base),
-            ("link", LinkElement),
-        ],
-        Meaning::Other,
-    )
-};
+static MEANINGS: NameTable<Meaning, 256> = NameTable::new(
+    &[
+        (&JOINING, Meaning::Joins),
+        (&PHRASES, Meaning::Inline),
+        (&["a"], Meaning::Link),
+        (&UNSHOWN, Meaning::Hidden),
+        (&["template"], Meaning::Template),
+        (&["title"], Meaning::Title),
+        (&["base"], Meaning::Base),
+        (&["link"], Meaning::LinkElement),
+    ],
+    Meaning::Other,
+);
 
 /// The blocks that make up the layout.
 static BLOCKS: NameTable<bool> = NameTable::new(
-    &[
-        ("article", true),
-        ("aside", true),
-        ("dd", true),
-        ("div", true),
-        ("dl", true),
-        ("dt", true),
-        ("figure", true),
-        ("footer", true),
-        ("form", true),
-        ("h1", true),
-        ("h2", true),
-        ("h3", true),
-        ("h4", true),
-        ("h5", true),
-        ("h6", true),
-        ("header", true),
-        ("hr", true),
-        ("li", true),
-        ("main", true),
-        ("nav", true),
-        ("ol", true),
-        ("p", true),
-        ("pre", true),
-        ("section", true),
-        ("table", true),
-        ("td", true),
-        ("th", true),
-        ("tr", true),
-        ("ul", true),
-    ],
+    &[(
+        &[
+            "article", "aside", "dd", "div", "dl", "dt", "figure", "footer", "form", "h1", "h2", "h3", "h4",
+            "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "td",
+            "th", "tr", "ul",
+        ],
+        true,
+    )],
     false,
 );
 
@@ -374,7 +301,7 @@ impl<'a> Sink<'a> for Reader {
         }
         self.separate();
         match meaning {
-            Meaning::Inline | Meaning::Joins | Meaning::Template => {}
+            Meaning::Inline | Meaning::Joins | Meaning::Hidden | Meaning::Template => {}
             // An `a` without an address is the goal of a link, and often left open.
             Meaning::Link => self.in_link = tag.attributes.get("href").is_some(),
             Meaning::Title if !tag.foreign => {
@@ -413,7 +340,7 @@ impl<'a> Sink<'a> for Reader {
                 self.block = Block { start: self.text.len(), ..Block::default() };
             }
             Meaning::Link => self.in_link = false,
-            Meaning::Inline => {}
+            Meaning::Inline | Meaning::Hidden => {}
             _ if self.template_depth == 0 => {
                 self.separate();
                 self.close_block();
@@ -437,6 +364,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::html::blocks::structure;
     use crate::html::names::key;
     use crate::html::visible::{Visible, extract};
 
@@ -487,6 +415,37 @@ mod tests {
     fn the_goal_of_a_link_is_no_link() {
         let html = format!("<p>{}<p><a name=x />{}", sentence("first", 30), sentence("second", 25));
         assert_eq!(anatomy(&html, None).main.matches("second").count(), 25);
+    }
+
+    /// What ends a line is said twice, for main content and for the structure beside the text: alike for every element.
+    #[test]
+    fn the_same_elements_part_blocks_as_in_the_structure() {
+        let names = "a abbr acronym address area article aside audio b basefont bdi bdo big blink blockquote br button \
+            canvas caption center cite code col data dd del details dfn dialog dir div dl dt em embed fieldset figcaption \
+            figure font footer form frame h1 h6 header hr i iframe img input ins kbd label legend li link main map mark \
+            menu meta meter nav nobr noembed noframes noscript object ol optgroup option output p param picture pre \
+            progress q rp rt ruby s samp script section select small source span strike strong style sub summary sup \
+            table tbody td template textarea tfoot th thead time tr track tt u ul var video wbr";
+        let mut inline = Vec::new();
+        for name in names.split_whitespace() {
+            let html = format!("<p>before<{name}></{name}>after");
+            let mut reader = Reader::default();
+            scan(&html, &mut reader);
+            reader.close_block();
+            let (mut page, mut segments) = (Visible::default(), Vec::new());
+            structure(&html, &mut page, &mut segments);
+            let begins = segments.iter().filter(|segment| segment.begins && segment.at > 0);
+            let within = |at: usize| at >= page.text.find("before").unwrap() + 6;
+            let parted = begins.filter(|segment| within(segment.at)).count() > 0;
+            // A document's own parts: they stand where no text does.
+            if !["base", "link"].contains(&name) {
+                assert_eq!(reader.blocks.len() > 1, parted, "{name}");
+            }
+            inline.extend((!parted).then_some(name));
+        }
+        for name in JOINING.iter().chain(&PHRASES).chain(&UNSHOWN) {
+            assert!(inline.contains(name), "{name}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! misnested elements do little harm, and any input costs linear time and bounded memory.
 
 use super::attributes::Attribute;
+use super::elements::{JOINING, PHRASES, UNSHOWN};
 use super::names::{Name, NameTable};
 use super::scanner::{Sink, Start, Tag, TextKind, scan_with};
 use super::visible::{self, Visible};
@@ -84,56 +85,27 @@ enum Effect {
     InlinePlace(u16),
 }
 
-static EFFECTS: NameTable<Effect> = {
-    use Effect::{Block, Container, Inline, InlinePlace, Place};
-    NameTable::new(
-        &[
-            ("a", InlinePlace(place::LINK)),
-            ("abbr", Inline),
-            ("code", Inline),
-            ("del", Inline),
-            ("ins", Inline),
-            ("mark", Inline),
-            ("span", Inline),
-            ("time", Inline),
-            ("script", Inline),
-            ("style", Inline),
-            ("noscript", Inline),
-            ("template", Inline),
-            ("img", Inline),
-            ("title", Place(place::TITLE)),
-            ("nav", Place(place::NAVIGATION)),
-            ("menu", Place(place::NAVIGATION)),
-            ("header", Place(place::HEADER)),
-            ("footer", Place(place::FOOTER)),
-            ("aside", Place(place::ASIDE)),
-            ("main", Place(place::MAIN)),
-            ("article", Place(place::ARTICLE)),
-            ("h1", Place(place::HEADING)),
-            ("h2", Place(place::HEADING)),
-            ("h3", Place(place::HEADING)),
-            ("h4", Place(place::HEADING)),
-            ("h5", Place(place::HEADING)),
-            ("h6", Place(place::HEADING)),
-            ("button", Place(place::CONTROL)),
-            ("select", Place(place::CONTROL)),
-            ("dialog", Place(place::DIALOG)),
-            ("div", Container),
-            ("section", Container),
-            ("form", Container),
-            ("ul", Container),
-            ("ol", Container),
-            ("table", Container),
-        ],
-        Block,
-    )
-};
-
-/// What joins words is inline like the elements listed here.
-#[inline(always)]
-fn effect(key: u64) -> Effect {
-    if visible::joins(key) { Effect::Inline } else { EFFECTS.get(key) }
-}
+static EFFECTS: NameTable<Effect, 512> = NameTable::new(
+    &[
+        (&JOINING, Effect::Inline),
+        (&PHRASES, Effect::Inline),
+        (&UNSHOWN, Effect::Inline),
+        (&["template"], Effect::Inline),
+        (&["a"], Effect::InlinePlace(place::LINK)),
+        (&["title"], Effect::Place(place::TITLE)),
+        (&["nav", "menu"], Effect::Place(place::NAVIGATION)),
+        (&["header"], Effect::Place(place::HEADER)),
+        (&["footer"], Effect::Place(place::FOOTER)),
+        (&["aside"], Effect::Place(place::ASIDE)),
+        (&["main"], Effect::Place(place::MAIN)),
+        (&["article"], Effect::Place(place::ARTICLE)),
+        (&["h1", "h2", "h3", "h4", "h5", "h6"], Effect::Place(place::HEADING)),
+        (&["button", "select"], Effect::Place(place::CONTROL)),
+        (&["dialog"], Effect::Place(place::DIALOG)),
+        (&["div", "section", "form", "ul", "ol", "table"], Effect::Container),
+    ],
+    Effect::Block,
+);
 
 fn role_place(role: &str) -> u16 {
     match role.trim() {
@@ -233,7 +205,7 @@ impl<'a> Sink<'a> for Blocks<'_> {
 
     #[inline(always)]
     fn tag_by_key(&mut self, key: u64) -> bool {
-        match effect(key) {
+        match EFFECTS.get(key) {
             Effect::Inline => self.text.tag_by_key(key),
             Effect::Block => {
                 let done = self.text.tag_by_key(key);
@@ -249,7 +221,7 @@ impl<'a> Sink<'a> for Blocks<'_> {
     fn start_tag(&mut self, tag: Tag<'a>) {
         self.text.start_tag(tag);
         let key = tag.name.key;
-        let effect = effect(key);
+        let effect = EFFECTS.get(key);
         let closed = tag.foreign && tag.self_closing;
         match effect {
             Effect::Inline => return,
@@ -272,7 +244,7 @@ impl<'a> Sink<'a> for Blocks<'_> {
 
     fn end_tag(&mut self, name: Name<'a>) {
         self.text.end_tag(name);
-        let effect = effect(name.key);
+        let effect = EFFECTS.get(name.key);
         match effect {
             Effect::Inline => return,
             Effect::Block => {}

@@ -77,49 +77,33 @@ pub(super) fn key_at(bytes: &[u8], start: usize, end: usize) -> u64 {
     }
 }
 
-const SLOT_BITS: u32 = 7;
-const SLOTS: usize = 1 << SLOT_BITS;
-
-/// A value for each of a few dozen names of at most eight bytes, and another for all other names.
+/// A value for each of a few dozen names of at most eight bytes, and another for all other names. `SLOTS` is a power of two,
+/// some four times the names or more.
 #[derive(Clone, Copy, Debug)]
-pub struct NameTable<T> {
+pub struct NameTable<T, const SLOTS: usize = 128> {
     multiplier: u64,
     keys: [u64; SLOTS],
     values: [T; SLOTS],
     other: T,
 }
 
-impl<T: Copy> NameTable<T> {
-    /// Builds the table; meant for constants, where names that are too long or repeated fail to compile.
+impl<T: Copy, const SLOTS: usize> NameTable<T, SLOTS> {
+    /// Builds the table of groups of names; meant for constants, where names that are too long or repeated fail to compile.
     ///
     /// ```
     /// use neardup_core::html::names::{NameTable, key};
     ///
-    /// const LEVELS: NameTable<u8> = NameTable::new(&[("h1", 1), ("h2", 2)], 0);
-    /// assert_eq!(LEVELS.get(key(b"H2")), 2);
+    /// const LEVELS: NameTable<u8> = NameTable::new(&[(&["title", "h1"], 1), (&["h2"], 2)], 0);
+    /// assert_eq!(LEVELS.get(key(b"H1")), 1);
     /// assert_eq!(LEVELS.get(key(b"blockquote")), 0);
     /// ```
-    pub const fn new(entries: &[(&str, T)], other: T) -> Self {
-        // Odd multipliers, tried in turn: with a few dozen names in 128 slots one in some tens has no
-        // collision.
+    pub const fn new(groups: &[(&[&str], T)], other: T) -> Self {
+        // Odd multipliers, tried in turn: with few names for their slots, one in some tens has no collision.
         let mut multiplier: u64 = 0x9E37_79B9_7F4A_7C15;
         let mut tries = 0;
         while tries < 20_000 {
             let mut table = Self { multiplier, keys: [0; SLOTS], values: [other; SLOTS], other };
-            let mut at = 0;
-            while at < entries.len() {
-                let packed = key(entries[at].0.as_bytes());
-                assert!(packed != 0, "a name in a table has one to eight bytes");
-                let slot = table.slot(packed);
-                if table.keys[slot] != 0 {
-                    assert!(table.keys[slot] != packed, "a name stands in a table once");
-                    break;
-                }
-                table.keys[slot] = packed;
-                table.values[slot] = entries[at].1;
-                at += 1;
-            }
-            if at == entries.len() {
+            if table.fill(groups) {
                 return table;
             }
             multiplier = multiplier.wrapping_mul(0xD134_2543_DE82_EF95).wrapping_add(2) | 1;
@@ -128,9 +112,31 @@ impl<T: Copy> NameTable<T> {
         panic!("too many names for a table")
     }
 
+    /// Puts the names of each group in; false if two of them want one slot.
+    const fn fill(&mut self, groups: &[(&[&str], T)]) -> bool {
+        let (mut group, mut at) = (0, 0);
+        while group < groups.len() {
+            let (names, value) = &groups[group];
+            if at == names.len() {
+                (group, at) = (group + 1, 0);
+                continue;
+            }
+            let packed = key(names[at].as_bytes());
+            assert!(packed != 0, "a name in a table has one to eight bytes");
+            let slot = self.slot(packed);
+            if self.keys[slot] != 0 {
+                assert!(self.keys[slot] != packed, "a name stands in a table once");
+                return false;
+            }
+            (self.keys[slot], self.values[slot]) = (packed, *value);
+            at += 1;
+        }
+        true
+    }
+
     #[inline(always)]
     const fn slot(&self, name_key: u64) -> usize {
-        (name_key.wrapping_mul(self.multiplier) >> (64 - SLOT_BITS)) as usize
+        (name_key.wrapping_mul(self.multiplier) >> (64 - SLOTS.ilog2())) as usize
     }
 
     /// The value of the name with this [`key`]. A name without key (0) is in no table.

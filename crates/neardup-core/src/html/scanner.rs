@@ -120,17 +120,10 @@ enum Effect {
 
 static EFFECTS: NameTable<Effect> = NameTable::new(
     &[
-        ("title", Effect::Switch(State::Rcdata)),
-        ("textarea", Effect::Switch(State::Rcdata)),
-        ("style", Effect::Switch(State::Rawtext)),
-        ("xmp", Effect::Switch(State::Rawtext)),
-        ("iframe", Effect::Switch(State::Rawtext)),
-        ("noembed", Effect::Switch(State::Rawtext)),
-        ("noframes", Effect::Switch(State::Rawtext)),
-        ("noscript", Effect::Switch(State::Rawtext)),
-        ("script", Effect::Switch(State::ScriptData)),
-        ("svg", Effect::Foreign),
-        ("math", Effect::Foreign),
+        (&["title", "textarea"], Effect::Switch(State::Rcdata)),
+        (&["style", "xmp", "iframe", "noembed", "noframes", "noscript"], Effect::Switch(State::Rawtext)),
+        (&["script"], Effect::Switch(State::ScriptData)),
+        (&["svg", "math"], Effect::Foreign),
     ],
     Effect::None,
 );

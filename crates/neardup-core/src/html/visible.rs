@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use memchr::{memchr2, memchr3};
 
+use super::elements::{JOINING, UNSHOWN};
 use super::marks::Marks;
 use super::names::{Name, NameTable};
 use super::references;
@@ -245,41 +246,17 @@ enum Meaning {
 
 static MEANINGS: NameTable<Meaning> = NameTable::new(
     &[
-        ("b", Meaning::Joins),
-        ("i", Meaning::Joins),
-        ("em", Meaning::Joins),
-        ("strong", Meaning::Joins),
-        ("u", Meaning::Joins),
-        ("s", Meaning::Joins),
-        ("font", Meaning::Joins),
-        ("tt", Meaning::Joins),
-        ("big", Meaning::Joins),
-        ("small", Meaning::Joins),
-        ("sub", Meaning::Joins),
-        ("sup", Meaning::Joins),
-        ("wbr", Meaning::Joins),
-        ("xmp", Meaning::ShownRaw),
-        ("script", Meaning::HiddenRaw),
-        ("style", Meaning::HiddenRaw),
-        ("noscript", Meaning::HiddenRaw),
-        ("noembed", Meaning::HiddenRaw),
-        ("noframes", Meaning::HiddenRaw),
-        ("iframe", Meaning::HiddenRaw),
-        ("template", Meaning::Template),
-        ("title", Meaning::Title),
-        ("img", Meaning::Image),
-        // What browsers read as `img`.
-        ("image", Meaning::Image),
-        ("base", Meaning::Base),
+        (&JOINING, Meaning::Joins),
+        (&["xmp"], Meaning::ShownRaw),
+        (&UNSHOWN, Meaning::HiddenRaw),
+        (&["template"], Meaning::Template),
+        (&["title"], Meaning::Title),
+        // Browsers read `image` as `img`.
+        (&["img", "image"], Meaning::Image),
+        (&["base"], Meaning::Base),
     ],
     Meaning::Separates,
 );
-
-/// Whether the tags of an element vanish, so that the words around them are one.
-#[inline(always)]
-pub(super) fn joins(key: u64) -> bool {
-    MEANINGS.get(key) == Meaning::Joins
-}
 
 impl<'a> Sink<'a> for Reader<'_> {
     #[inline(always)]
@@ -417,10 +394,7 @@ mod tests {
 
     #[test]
     fn formatting_joins_and_all_else_parts() {
-        for joining in [
-            "b", "i", "em", "strong", "u", "s", "font", "tt", "big", "small", "sub", "sup", "wbr", "B",
-            "Font",
-        ] {
+        for joining in JOINING.into_iter().chain(["B", "Font"]) {
             assert_eq!(words(&format!("foo<{joining} x=y>bar</{joining}>baz")), ["foobarbaz"], "{joining}");
         }
         for parting in ["a", "span", "div", "br", "code", "my-own", "blockquote", "bb", "strongly"] {
