@@ -152,6 +152,59 @@ def paragraphs(text: str) -> str:
     return "".join(f"<p>{part}</p>" for part in text.split("\n\n"))
 
 
+def rendered(number: int, root: str, dialog: str, fetched: int = 0) -> dict[str, str]:
+    """A page as a browser saw it: a dialog stands before the rest of it, which is hidden."""
+    own = " ".join(f"word{number * 1000 + at}" for at in range(120))
+    name = f"{number}" + (f" again {fetched}" if fetched else "")
+    html = (
+        f"<title>Welcome to our application</title>{root}<nav><a href=/>Home</a> <a href=/all>All entries</a></nav>"
+        f"<h1>Entry</h1><p>{own}</p></div>{dialog}<p>We use cookies to give you the best experience and to "
+        f"measure how our pages are used. {'Thank you. ' * fetched}</p><button>Accept</button></div>"
+    )
+    return {"id": name, "url": f"http://app.example/{name}", "html": html}
+
+
+@pytest.mark.parametrize("dialog", ["<div role=dialog>", "<dialog open>", "<div role=alertdialog>", "<aside>"])
+@pytest.mark.parametrize(
+    "root",
+    [
+        "<div id=root aria-hidden=true>",
+        "<div id=root hidden>",
+        "<div style='display: none'>",
+        "<div aria-hidden=true><main>",
+        "<div aria-hidden=true><article>",
+        "<a href=#main>Skip to the content</a><div aria-hidden=true>",
+        "<noscript>Switch scripts on</noscript><div aria-hidden=true>",
+    ],
+)
+def test_pages_that_stand_hidden_behind_a_dialog_are_told_apart(root: str, dialog: str) -> None:
+    pages = [rendered(number, root, dialog) for number in range(6)]
+    again = [rendered(number, root, dialog, fetched=2) for number in range(2)]
+    assert accepted(pages + again) == {("0", "0 again 2"), ("1", "1 again 2")}
+
+
+def test_pages_of_title_and_frame_alone_are_the_same_only_if_both_agree() -> None:
+    def page(title: str, menu: str) -> dict[str, str]:
+        entries = " ".join(f"{menu}{at}" for at in range(200))
+        html = f"<title>{title}</title><nav>{entries}</nav>"
+        return {"id": f"{title} {menu}", "url": f"http://a.example/{title}/{menu}".replace(" ", "-"), "html": html}
+
+    titles = ("The first photograph of the day", "Another picture from last summer")
+    pages = [page(title, menu) for title in titles for menu in ("left", "right")]
+    twin = {**page(titles[0], "left"), "id": "twin"}
+    twin["html"] = twin["html"].replace("left7 ", "")
+    assert accepted([*pages, twin]) == {(f"{titles[0]} left", "twin")}
+
+
+@pytest.mark.parametrize(("words", "elements"), [(8, 65), (8, 1000), (3, 2000), (12, 20)])
+def test_the_title_weighs_two_per_cent_or_one_a_word(words: int, elements: int) -> None:
+    title = " ".join(f"title{at}" for at in range(words))
+    text = " ".join(f"word{at}" for at in range(elements + 4))
+    streams = content_streams(texts([{"html": f"<title>{title}</title><p>{text}"}]).batches[0])
+    sizes = [len(ContentSets(Content(title=share)).compute(streams)[0]) for share in (0.02, 0.0)]
+    assert sizes == [elements + words * max(1, int(0.02 * elements / words + 0.5)), elements]
+
+
 def test_few_siblings_teach_nothing_and_copies_teach_nothing() -> None:
     # Ten fetches of two pages: their texts are shared by ten pages, but by one title each.
     pages = [

@@ -5,8 +5,8 @@
 //! title; the *frame* (menus, headers and footers, dialogs, forms: by element, role, or because it is hidden); *links*
 //! (more than half of the words are links); and *content*, the rest. Where most of the content stands in the element that
 //! is called the main one, and then where most of that stands in articles, what stands beside is frame; where more of it
-//! is hidden there than the page shows, it is text that a reader unfolds, and is content. Shingles never cross blocks,
-//! so that a line put into the text changes no other line. What changes by itself ([`crate::noise`]) is one token.
+//! is hidden there than the page shows, it is text that a reader unfolds, and is content; so is all that is hidden on a page
+//! that shows nothing else (a dialog stands before it). Shingles never cross blocks, so that a line put into the text changes no other line. What changes by itself ([`crate::noise`]) is one token.
 //!
 //! What the pages of a site share is counted in *cells*: stretches of a block, about [`CELL`] shingles each, whose ends
 //! the words themselves decide. So a sentence that all pages have but for one name is common up to the stretch with the

@@ -1,7 +1,7 @@
 //! A page's tokens with their places to its stream: classes of blocks, cells, shingles.
 
 use super::{ADDRESS, BLOCK, CELL, CHAIN, CLASS, CONTENT, FRAME, LENGTH, LINKS, PAGE, TITLE};
-use crate::format::{SEED_CONTENT, splitmix};
+use crate::format::{MIN_TOKENS, SEED_CONTENT, splitmix};
 use crate::hash::{fold, fold_term, mix};
 use crate::html::blocks::place;
 use crate::noise::{Kind, NOISE, quieted};
@@ -67,15 +67,45 @@ const FRAME_PLACES: u16 = place::NAVIGATION | place::FOOTER | place::ASIDE | pla
 #[derive(Clone, Copy, Debug)]
 struct Rules {
     ideas: Ideas,
+    hidden: Hidden,
+}
+
+/// Which of the text that is hidden counts as if it were shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hidden {
+    Nothing,
     /// The page hides most of its main text until somebody opens it.
-    unfolds: bool,
+    Main,
+    /// The page shows nothing else: all of it stands hidden behind a dialog, as in a page rendered for a crawl.
+    All,
 }
 
 impl Rules {
     fn of(page: Placed<'_>, ideas: Ideas) -> Self {
-        let within = |place: &u32| in_main(*place) && place & u32::from(place::HIDDEN) != 0;
-        let unfolds = ideas.structure && page.places.iter().any(within) && unfolds(page, ideas);
-        Rules { ideas, unfolds }
+        let hidden = |place: &u32| place & u32::from(place::HIDDEN) != 0;
+        let shown = Rules { ideas, hidden: Hidden::Nothing };
+        if !ideas.structure || !page.places.iter().any(hidden) {
+            return shown;
+        }
+        let within = |place: &u32| in_main(*place) && hidden(place);
+        if page.places.iter().any(within) && unfolds(page, ideas) {
+            return Rules { ideas, hidden: Hidden::Main };
+        }
+        if shown.shows_nothing(page) { Rules { ideas, hidden: Hidden::All } } else { shown }
+    }
+
+    /// Whether nothing of the page counts, or only a link that skips what is not there.
+    fn shows_nothing(self, page: Placed<'_>) -> bool {
+        let mut linked = 0;
+        for range in blocks(page.places) {
+            let places = &page.places[range];
+            match self.class(places[0], count(places, place::LINK), places.len()) {
+                CONTENT => return false,
+                LINKS => linked += places.len(),
+                _ => {}
+            }
+        }
+        linked < MIN_TOKENS
     }
 
     /// The class of a block by what its first token stands in and how many of its tokens are in links.
@@ -89,7 +119,12 @@ impl Rules {
         }
         // The header of an article holds its headline; that of a page, its menu.
         let header = is(place::HEADER) && !in_main(place);
-        let hidden = is(place::HIDDEN) && !(self.unfolds && in_main(place));
+        let counts = match self.hidden {
+            Hidden::Nothing => false,
+            Hidden::Main => in_main(place),
+            Hidden::All => true,
+        };
+        let hidden = is(place::HIDDEN) && !counts;
         if is(FRAME_PLACES) || header || hidden {
             FRAME
         } else if 2 * linked > tokens {
@@ -107,7 +142,7 @@ fn in_main(place: u32) -> bool {
 /// Whether more running text is hidden in the main element, or in articles, than the page shows: sections that a reader
 /// unfolds one by one.
 fn unfolds(page: Placed<'_>, ideas: Ideas) -> bool {
-    let rules = Rules { ideas, unfolds: true };
+    let rules = Rules { ideas, hidden: Hidden::Main };
     let (mut hidden, mut shown) = (0, 0);
     for range in blocks(page.places) {
         let places = &page.places[range];
@@ -365,6 +400,24 @@ mod tests {
         assert_eq!(last(&[(short, 0), (long, place::HIDDEN)]), FRAME);
         // A menu that is hidden in it counts for nothing.
         assert_eq!(last(&[(short, place::MAIN), (long, hidden | place::NAVIGATION)]), FRAME);
+    }
+
+    #[test]
+    fn where_nothing_is_shown_what_is_hidden_is_content() {
+        let (long, short): (&[u64], &[u64]) = (&[1, 2, 3, 4, 5, 6, 7, 8], &[11, 12, 13]);
+        let last = |blocks: &[(&[u64], u16)]| {
+            let placed: Vec<_> = blocks.iter().map(|(words, place)| (*words, u32::from(*place))).collect();
+            stream(&placed, None, Ideas::default()).last().unwrap() & CLASS
+        };
+        let hidden = (long, place::HIDDEN);
+        assert_eq!(last(&[(short, place::TITLE), (long, place::DIALOG), hidden]), CONTENT);
+        // A link to the main text is nothing, a list of links is something; so is a word, or a picture.
+        assert_eq!(last(&[(short, place::LINK), hidden]), CONTENT);
+        assert_eq!(last(&[(long, place::LINK), hidden]), FRAME);
+        assert_eq!(last(&[(&[5], 0), hidden]), FRAME);
+        assert_eq!(last(&[(&[5], place::IMAGE), hidden]), FRAME);
+        // What is hidden and a menu stays a menu.
+        assert_eq!(last(&[hidden, (long, place::HIDDEN | place::NAVIGATION)]), FRAME);
     }
 
     #[test]

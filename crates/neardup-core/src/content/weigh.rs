@@ -8,9 +8,9 @@
 //! - content: 1, or 2/d where d > [`COMMON`] different pages of the site have the very same cell; where little is left
 //!   of a page, what it shares counts for more, lest two or three elements decide;
 //! - links: the same, but nothing where there is content enough ([`Weighing::enough`]), growing as it gets less;
-//! - frame: nothing, unless there is nothing else;
-//! - title: `title` (2 %) of all the content's weight together, so that another title counts on a short page and a
-//!   long; 2/d of that where d different pages have it.
+//! - frame: nothing, unless there is nothing else but a title;
+//! - title: `title` (2 %) of all the content's weight together, but each of its words at least 1, so that another title
+//!   counts on a short page and a long; 2/d of that where d different pages have it. Beside frame, half of all.
 
 use super::{BLOCK, CLASS, CONTENT, FRAME, LINKS, TITLE};
 use crate::format::{SEED_CONTENT, splitmix};
@@ -67,7 +67,7 @@ impl Weigher {
         pages: impl Fn(u64) -> u32,
         out: &mut Vec<u64>,
     ) {
-        let (mut content, mut elements, mut titles) = (0, 0, 0);
+        let (mut content, mut elements, mut titles, mut framed) = (0, 0, 0, 0);
         let mut cell = ONE;
         self.cells.clear();
         for &word in stream {
@@ -81,6 +81,7 @@ impl Weigher {
                     elements += 1;
                 }
                 TITLE => titles += 1,
+                FRAME => framed += 1,
                 _ => {}
             }
         }
@@ -88,9 +89,11 @@ impl Weigher {
         let links = (2 * enough * ONE).saturating_sub(content).min(enough * ONE) / enough;
         let wanted = enough.min(elements) * ONE;
         let lift = if content < wanted { wanted * ONE / content } else { ONE };
-        let weight = content as f64 / ONE as f64;
-        let times = (weighing.title * weight / f64::from(titles.max(1))).round() as u64;
-        let times = times.clamp(u64::from(weighing.title > 0.0), MOST_TIMES);
+        let counted = stream.iter().any(|&word| matches!(word & CLASS, CONTENT | LINKS));
+        // The share of the title, of what it stands beside.
+        let beside = if counted { weighing.title * content as f64 / ONE as f64 } else { f64::from(framed) };
+        let times = (beside / f64::from(titles.max(1))).round() as u64;
+        let times = times.clamp(1, MOST_TIMES) * u64::from(weighing.title > 0.0);
         self.chosen.clear();
         let mut cells = self.cells.iter();
         let (mut alone, mut lifted) = (ONE, ONE);
@@ -103,16 +106,13 @@ impl Weigher {
                 }
                 CONTENT if sampled(element, lifted) => self.chosen.push(element),
                 LINKS if links > 0 && sampled(element, lifted * links / ONE) => self.chosen.push(element),
+                FRAME if !counted => self.chosen.push(element),
                 TITLE => {
                     let names = (0..times).map(|time| mix(element ^ time.wrapping_mul(TIMES)));
                     self.chosen.extend(names.filter(|&name| sampled(name, alone)));
                 }
                 _ => {}
             }
-        }
-        if self.chosen.is_empty() {
-            let frame = stream.iter().filter(|&&word| word & CLASS == FRAME);
-            self.chosen.extend(frame.map(|word| word & !CLASS));
         }
         self.ordered.append(&self.chosen, out);
     }
@@ -182,7 +182,10 @@ mod tests {
         let of_content: Vec<u64> = weighed.iter().filter(|of| of.1 == CONTENT).map(|of| of.2).collect();
         let content: u64 = of_content.iter().sum();
         let titles = weighed.iter().filter(|of| of.1 == TITLE).count().max(1);
-        let times = (0.02 * content as f64 / ONE as f64 / titles as f64).round().clamp(1.0, 256.0) as u64;
+        let of_class = |wanted: u64| weighed.iter().filter(|of| of.1 == wanted).count();
+        let only_frame = of_class(CONTENT) + of_class(LINKS) == 0;
+        let share = if only_frame { of_class(FRAME) as f64 } else { 0.02 * content as f64 / ONE as f64 };
+        let times = (share / titles as f64).round().clamp(1.0, 256.0) as u64;
         let links = (60 * ONE - content.min(60 * ONE)).min(30 * ONE) / 30;
         let least = ONE * of_content.len().min(30) as u64;
         let lift = if content < least { least * ONE / content } else { ONE };
@@ -193,6 +196,7 @@ mod tests {
             match class {
                 CONTENT if is_in(element, lifted) => drop(names.insert(element)),
                 LINKS if is_in(element, lifted * links / ONE) => drop(names.insert(element)),
+                FRAME if only_frame => drop(names.insert(element)),
                 TITLE => names.extend(
                     (0..times)
                         .map(|time| mix(element ^ time.wrapping_mul(TIMES)))
@@ -200,9 +204,6 @@ mod tests {
                 ),
                 _ => {}
             }
-        }
-        if names.is_empty() {
-            names.extend(weighed.iter().filter(|of| of.1 == FRAME).map(|of| of.0));
         }
         names.into_iter().collect()
     }
@@ -235,6 +236,33 @@ mod tests {
         let size = set(&page, |_| 10_000).len() as f64;
         // Thirty elements, within four standard deviations.
         assert!((size - 30.0).abs() < 4.0 * 30.0f64.sqrt(), "{size}");
+    }
+
+    #[test]
+    fn beside_frame_alone_the_title_is_half() {
+        let page = |title: u64, frame: u64| {
+            let mut stream = vec![PAGE, mix(4) & !CLASS | BLOCK];
+            stream.extend((0..4).map(|at| splitmix(title, at) & !CLASS | TITLE));
+            stream.extend((0..100).map(|at| splitmix(frame, at) & !CLASS | FRAME));
+            set(&stream, |_| 1).into_iter().collect::<BTreeSet<u64>>()
+        };
+        let similarity = |a: &BTreeSet<u64>, b: &BTreeSet<u64>| {
+            a.intersection(b).count() as f64 / a.union(b).count() as f64
+        };
+        assert_eq!(page(1, 2).len(), 200);
+        // Neither pages of one title nor pages of one menu are alike.
+        assert!(similarity(&page(1, 2), &page(1, 3)) < 0.4);
+        assert!(similarity(&page(1, 2), &page(3, 2)) < 0.4);
+    }
+
+    #[test]
+    fn a_title_is_the_share_it_is_said_to_be_or_one_a_word() {
+        for (words, own, expected) in [(8, 65, 8), (8, 1000, 24), (4, 10_000, 200), (0, 50, 0)] {
+            let mut stream = two_blocks(0, own, 2);
+            stream.push(mix(4) & !CLASS | BLOCK);
+            stream.extend((0..words).map(|at| splitmix(6, at) & !CLASS | TITLE));
+            assert_eq!(set(&stream, |_| 1).len() as u64, own + expected, "{words} beside {own}");
+        }
     }
 
     #[test]
