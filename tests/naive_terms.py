@@ -13,7 +13,8 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, urljoin, urlsplit
 
-JOINING = frozenset(["b", "i", "em", "strong", "u", "s", "font", "tt", "big", "small", "sub", "sup", "wbr"])
+FORMATTING = ["b", "i", "em", "strong", "u", "s", "strike", "font", "basefont", "tt", "big", "small", "sub", "sup"]
+JOINING = frozenset([*FORMATTING, "nobr", "blink", "wbr"])
 HIDDEN = frozenset(["script", "style", "template", "noscript", "noembed", "noframes", "iframe"])
 #: How the names begin of the letters and numbers of scripts written without spaces.
 UNSPACED = re.compile(
@@ -21,14 +22,19 @@ UNSPACED = re.compile(
     "|(PARENTHESIZED|CIRCLED) IDEOGRAPH|HANGZHOU NUMERAL|COUNTING ROD|OLD CHINESE|HIRAGANA|HENTAIGANA"
     "|VERTICAL KANA|MASU MARK|(HALFWIDTH )?KATAKANA|THAI|KHMER|LAO|MYANMAR"
 )
+#: Nothing that is seen: Unicode's Default_Ignorable_Code_Point, and the control characters of ASCII but white space.
+UNSEEN = re.compile(
+    "[\0-\x08\x0e-\x1f\x7f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}://")
-URL_END = re.compile(r"[\s\"'`<>‘’“”„«»‹›]")
+BRACKETS = {")": "(", "]": "[", "}": "{"}
 
 
 def kind(character: str) -> str:
-    """What a character is to a term: "word", "unspaced", "mark", "joiner" or ""."""
-    if character == "\xad":
-        return "joiner"
+    """What a character is to a term: "word", "unspaced", "mark", "unseen" or ""."""
+    if UNSEEN.match(character):
+        return "unseen"
     category = unicodedata.category(character)[0]
     if category == "M":
         return "mark"
@@ -38,9 +44,38 @@ def kind(character: str) -> str:
 
 
 def finished(text: str) -> str:
-    """Soft hyphens dropped, normal form C, lower case letter by letter."""
-    composed = unicodedata.normalize("NFC", text.replace("\xad", ""))
-    return "".join(character.lower() for character in composed)
+    """What is not seen dropped, normal form C, the case folded; Turkish letters i are all one."""
+    folded = unicodedata.normalize("NFC", UNSEEN.sub("", text)).replace("İ", "i").replace("ı", "i").casefold()
+    return unicodedata.normalize("NFC", re.sub("i\u0307+", "i", folded))
+
+
+def glued(character: str) -> bool:
+    """Whether words of its script follow an address without a space."""
+    korean = kind(character) == "word" and unicodedata.name(character, "").startswith("HANGUL")
+    return korean or kind(character) == "unspaced"
+
+
+def url_length(text: str) -> int:
+    """How many characters behind the scheme, or ``www``, belong to a URL."""
+    for at, character in enumerate(text):
+        before = text[:at]
+        if (character.isspace() and kind(character) != "unseen") or character in "\"'`<>\\^|":
+            break
+        no_letter = kind(character) == "" or (kind(character) != "unseen" and "\uff00" <= character <= "\uffef")
+        if no_letter and not character.isascii():
+            break
+        if character in BRACKETS and before.count(BRACKETS[character]) <= before.count(character):
+            break
+        if glued(character):
+            # Only in a name of the host that begins with such a letter.
+            name = UNSEEN.sub("", before).rsplit(".", 1)[-1]
+            if re.search("[/?#]", before) or (name and not glued(name[0])):
+                break
+    else:
+        at = len(text)
+    while at and (text[at - 1] in ".,;:!?([{" or kind(text[at - 1]) == "unseen"):
+        at -= 1
+    return at
 
 
 def text_terms(text: str) -> Iterator[str]:
@@ -52,14 +87,14 @@ def text_terms(text: str) -> Iterator[str]:
             at += 1
             continue
         end = at + 1
-        while end < len(text) and kind(text[end]) in (own, "mark", "joiner"):
+        while end < len(text) and kind(text[end]) in (own, "mark", "unseen"):
             end += 1
         run = text[at:end]
         scheme = SCHEME.match(text, at)
         www = run.lower() == "www" and text.startswith(".", end)
         if run.isascii() and (scheme or www):
-            stop = URL_END.search(text, scheme.end() if scheme else end)
-            end = stop.start() if stop else len(text)
+            body = scheme.end() if scheme else end
+            end = body + url_length(text[body:])
             yield from filter(None, map(finished, re.split("[/.:]", text[at:end])))
         elif own == "word":
             yield finished(run)
@@ -101,7 +136,7 @@ def page_terms(
     def walk(node: Node) -> None:
         own = name(node)
         if own == "#text":
-            pieces.append(text(node).replace("\xad", ""))
+            pieces.append(UNSEEN.sub("", text(node)))
             return
         if own in HIDDEN:
             pieces.append(" ")

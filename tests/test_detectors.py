@@ -164,7 +164,7 @@ PARAMETERS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
             "t": st.integers(1, 384),
             "same_site_t": st.integers(0, 384),
             "pieces": st.integers(12, 384),
-            "terms": st.floats(0, 1),
+            "terms": shares,
             "rabin": st.booleans(),
         }
     ),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 
-from naive_terms import finished, text_terms
-from neardup import Reading, terms
-from neardup.text import Terms
+from naive_terms import JOINING, finished, text_terms
+from neardup import Reading, _native, terms
+from neardup.text import Terms, addresses
 
 PAGE = "http://www.a.example/dir/page.html"
 
@@ -21,7 +23,7 @@ def seen_in_text(text: str) -> str:
     return " ".join(terms(text, html=False).terms)
 
 
-@pytest.mark.parametrize("tag", ["b", "i", "em", "strong", "u", "s", "font", "tt", "big", "small", "sub", "sup", "wbr"])
+@pytest.mark.parametrize("tag", sorted(JOINING))
 def test_inline_formatting_joins(tag: str) -> None:
     assert seen(f"foo<{tag}>bar</{tag}>baz") == "foobarbaz"
     assert seen(f"foo<{tag.upper()} class='x y'>bar</{tag.upper()} >baz") == "foobarbaz"
@@ -45,8 +47,9 @@ def test_inline_formatting_joins(tag: str) -> None:
         "abbr",
         "cite",
         "var",
-        "strike",
-        "nobr",
+        "dfn",
+        "label",
+        "samp",
         "li",
         "td",
         "my-tag",
@@ -77,7 +80,7 @@ def test_all_other_markup_is_white_space(tag: str) -> None:
         ("<p style='display:none'>hidden by style is text</p>", "hidden by style is text"),
         # Character references.
         ("&lt;b&gt;caf&eacute; &#233; &#xE9; &amp;amp;", "b café é é amp"),
-        ("a&nbsp;b&ensp;c&shy;d&zwnj;e", "a b cd e"),
+        ("a&nbsp;b&ensp;c&shy;d&zwnj;e&#8203;f", "a b cdef"),
         ("fish&ampchips &notit; &bogus;", "fish chips it bogus"),
         ("soft&shy;hyphen soft\xadhyphen", "softhyphen softhyphen"),
         ("nul\0l", "null"),
@@ -101,15 +104,25 @@ def test_markup(html: str, expected: str) -> None:
         ("don't re-use foo_bar 3.14 x2y", "don t re use foo bar 3 14 x2y"),
         ("ÉCOLE e\u0301cole", "école école"),
         ("\u0301lone mark", "lone mark"),
-        ("STRASSE Straße ẞ", "strasse straße ß"),
-        ("ΣΊΣΥΦΟΣ Ёлка ЙОД", "σίσυφοσ ёлка йод"),
-        ("İSTANBUL", "i̇stanbul"),
+        # Full case folding; the final sigma is a sigma; the letters i of Turkish are one.
+        ("STRASSE Straße STRAẞE", "strasse strasse strasse"),
+        ("ΣΊΣΥΦΟΣ Σίσυφος ΟΔΥΣΣΕΥΣ οδυσσευς", "σίσυφοσ σίσυφοσ οδυσσευσ οδυσσευσ"),
+        ("Ёлка ЙОД ﬁx ǰ J\u030c և ԵՒ", "ёлка йод fix ǰ ǰ եւ եւ"),
+        ("İSTANBUL i\u0307stanbul istanbul IĞDIR ığdır", "istanbul istanbul istanbul iğdir iğdir"),
         # The apostrophe of Ukrainian is a letter; that of English is not.
         ("здоров\u02bcя don\u2019t", "здоров\u02bcя don t"),
         ("x² ½ Ⅷ ⑤", "x² ½ ⅷ ⑤"),
         ("नमस्ते हिन्दी", "नमस्ते हिन्दी"),
         ("العَرَبِيَّة עִבְרִית", "العَرَبِيَّة עִבְרִית"),
-        ("zero\u200bwidth", "zero width"),
+        # What has no width and no meaning is not there.
+        ("zero\u200bwidth word\u2060joiner \ufeffmark so\xadft", "zerowidth wordjoiner mark soft"),
+        ("le\u200eft ri\u200fght \u202eem\u202cbed a\u034fb \u200d \u200b", "left right embed ab"),
+        ("می\u200cخواهم क्\u200dष ශ්\u200dරී", "میخواهم क्ष ශ්රී"),
+        ("葛\U000e0100城 1\ufe0f ភាសា\u200bខ្មែរ", "葛城 1 ភា ាស សា ាខ ខ្ ្ម មែ ែរ"),
+        # Control characters but white space, and those that are quotes and dashes in windows-1252.
+        ("nu\0l be\x07l e\x1bsc de\x7fl", "nul bel esc del"),
+        ("a\tb\nc\x0bd\x0ce\rf\x85g\u2028h", "a b c d e f g h"),
+        ("don\x92t 1982\x961991", "don t 1982 1991"),
         ("한국어 텍스트", "한국어 텍스트"),
         ("emoji 🎉 party", "emoji party"),
         # Scripts without spaces: runs of their own, overlapping pairs; a lone character is a term.
@@ -134,6 +147,19 @@ def test_markup(html: str, expected: str) -> None:
         ("svn+ssh://host/a-b", "svn+ssh host a-b"),
         ("://a-b 1x://a-b", "a b 1x a b"),
         ("http: //a-b mailto:a-b@c.d", "http a b mailto a b c d"),
+        # What cannot stand in an address as people write it ends it.
+        ("详见http://a.com/abc，更多内容请访问。谢谢", "详见 http a com abc 更多 多内 内容 容请 请访 访问 谢谢"),
+        ("(see http://a.example/b/c), d-e", "see http a example b c d e"),
+        ("http://a.example/b_(c)/d. http://[::1]/b_c! e-f", "http a example b_(c) d http [ 1] b_c e f"),
+        ("[x-y](http://a.example/b-c)の例", "x y http a example b-c の例"),
+        ("https://a.example/b_c를 참조", "https a example b_c 를 참조"),
+        ("http://a.example/b_cดู", "http a example b_c ดู"),
+        ("http://ru.example/Москва_(город), а-б", "http ru example москва_(город) а б"),
+        ("http://ar.example/صفحة_أولى، ثم", "http ar example صفحة_أولى ثم"),
+        ("http://hi.example/पृष्ठ_एक। फिर", "http hi example पृष्ठ_एक फिर"),
+        ("http://例え.jp/a_b、c_d", "http 例え jp a_b c d"),
+        ("www.가나.kr/a_b에서", "www 가나 kr a_b 에서"),
+        ("http://a.example/so\u00adft_x\u200b_y\0z", "http a example soft_x_yz"),
         ("wwww.a-b www", "wwww a b www"),
         ("", ""),
         (" \t\n.,;", ""),
@@ -141,6 +167,35 @@ def test_markup(html: str, expected: str) -> None:
 )
 def test_terms_of_text(text: str, expected: str) -> None:
     assert seen_in_text(text) == expected
+
+
+@pytest.mark.parametrize("first", range(0, 0x20000, 0x1000))
+def test_upper_and_lower_case_give_one_term(first: int) -> None:
+    for character in map(chr, range(first, first + 0x1000)):
+        word = f"x{character}y"
+        cases = {word, f"X{character.upper()}Y", f"x{character.lower()}y"}
+        # Letters whose case was added to Unicode after the format's tables have none.
+        if all(unicodedata.ucd_3_2_0.category(c) != "Cn" for c in "".join(cases)):
+            found = {seen_in_text(case) for case in cases}
+            assert len(found) == 1, (word, found)
+
+
+@pytest.mark.parametrize(
+    "unseen", ["\0", "\x08", "\x1f", "\x7f", "\xad", "\u200b", "\u200d", "\u2066", "\ufe0f", "\ufeff"]
+)
+def test_what_is_not_seen_changes_no_term_wherever_it_stands(unseen: str) -> None:
+    text = "Plain words, Straße 日本語 http://a.example/b_c, www.d.example/e) and 한국어 " * 4
+    plain = terms(text, html=False).terms
+    for at in range(1, len(text)):
+        before, after = text[at - 1], text[at]
+        # Not within a scheme, nor behind "www": there an address would not be told.
+        if (
+            before.isalnum()
+            and after.isalnum()
+            and text[max(0, at - 8) : at + 8].find("://") < 0
+            and "www" not in text[at - 4 : at + 4]
+        ):
+            assert terms(text[:at] + unseen + text[at:], html=False).terms == plain, at
 
 
 def test_every_character_plays_its_part() -> None:
@@ -157,6 +212,21 @@ def test_every_character_plays_its_part() -> None:
         expected = list(text_terms(text))
         parts = next((at for at, (one, other) in enumerate(zip(found, expected, strict=False)) if one != other), None)
         assert found == expected, f"U+{first:04X}…: {found[parts:][:4]} for {expected[parts:][:4]}"
+
+
+def test_the_tables_of_the_documentation() -> None:
+    page = Path(__file__).parent.parent / "docs" / "explanation" / "page-to-tokens.md"
+    rows = [line.split("|")[1:-1] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    examples = [(re.findall("`(.*?)`", row[1]), re.findall("`(.*?)`", row[2]), row[0]) for row in rows if len(row) == 3]
+    checked = 0
+    for given, expected, rule in examples:
+        if expected and given:
+            # Several ways to write one word, or one text with its terms.
+            texts = given if len(expected) == 1 else [given[0]]
+            for text in texts:
+                assert terms(text, html=False).terms == expected, (rule, text)
+                checked += 1
+    assert checked >= 18
 
 
 def test_urls_in_pages_end_at_markup() -> None:
@@ -233,6 +303,15 @@ def test_encodings(content: bytes, charset: str | None, encoding: str, expected:
         ("http://shop.example.co.uk/", "example.co.uk", "example.co.uk"),
         ("http://localhost:8000/", "localhost", "localhost"),
         ("http://192.168.0.1/a", "192.168.0.1", "192.168.0.1"),
+        # Without a scheme: read as http.
+        ("www.cs.berkeley.edu/index.html", "berkeley.edu", "cs.berkeley.edu"),
+        (" shop.example.co.uk ", "example.co.uk", "example.co.uk"),
+        ("a.example:8080/x", "a.example", "a.example"),
+        ("//a.example/x", "a.example", "a.example"),
+        ("localhost:8000/x", "localhost", "localhost"),
+        ("pages/one.html", None, None),
+        ("index.html", None, None),
+        ("mailto:a@b.example", None, None),
         ("file:///tmp/x", None, None),
         ("no url at all", None, None),
         (None, None, None),
@@ -241,6 +320,12 @@ def test_encodings(content: bytes, charset: str | None, encoding: str, expected:
 def test_sites(url: str | None, registrable: str | None, papers: str | None) -> None:
     assert terms("x", url=url).site == registrable
     assert terms("x", url=url, reading=Reading(site="henzinger")).site == papers
+    # All who ask for the site of an address, or take one apart, agree.
+    if url is not None:
+        assert (_native.site_of(url), _native.site_of(url, site_rule="henzinger")) == (registrable, papers)
+        split = addresses.parts(url)
+        assert (split is None) == (registrable is None)
+        assert split is None or (split.hostname or "").endswith(registrable or "")
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ FILE: Final = Path(__file__).with_name("fingerprints.json")
 
 LATIN: Final = (
     "A term is a maximal run of letters, digits and marks; don't re-use FOO_bar 3.14 times. Straße, ÆSIR, İstanbul, "
-    "ǅ and ﬁ stay what they are, x² and ½ too. Mail me@example.org or see http://www.Example.com:8080/a-b/c?d=e_f#g "
-    "and (www.example.org/x,y) or svn+ssh://host/p, not http: alone."
+    "ǅ and ﬁ are folded, x² and ½ are not; nu\x00l\u200b. Mail me@example.org or see "
+    "http://www.Example.com:8080/a-b/c?d=e_f#g and (www.example.org/x,y) or svn+ssh://host/p, not http: alone."
 )
 HTML: Final = """<!DOCTYPE html><html><head><title>Caf&eacute; &amp; Bar &#8212; menu</title>
 <style>p { color: red }</style><script>var hidden = "<p>not shown</p>";</script></head>
@@ -44,7 +44,7 @@ href=b>links</a></p><!-- not shown --><noscript>not shown</noscript><template><p
 <p>The page says a few more words, so that it is long enough to be compared with other pages at all.</body></html>"""
 CJK: Final = (
     "日本語のテキストは空白なしで書かれます。第3章、コーヒーを飲む猫。한국어 텍스트는 띄어쓰기를 합니다. "
-    "中文網頁沒有空格。ﾊﾝｶｸ カタカナ が か\u3099 𠮷野家 Ａ１"
+    "中文網頁沒有空格，見http://a.example/b_c，謝謝。ﾊﾝｶｸ カタカナ が か\u3099 𠮷野家 Ａ１"
 )
 THAI: Final = "ภาษาไทยเขียนโดยไม่เว้นวรรค ๑๒๓ ภาษาខ្មែរ ພາສາລາວ မြန်မာဘာသာ and some English words"
 CYRILLIC: Final = (
@@ -52,7 +52,7 @@ CYRILLIC: Final = (
 )
 MARKS: Final = (
     "e\u0301cole école E\u0301COLE a\u0323\u0302 ậ q\u0307\u0323 \u0301start नमस्ते हिन्दी עִבְרִית العَرَبِيَّة "
-    "zero\u200bwidth non\u200cjoiner so\u00adft"
+    "zero\u200bwidth non\u200cjoiner so\u00adft variant\ufe0f"
 )
 
 #: The pages, by name, as ``find_duplicates`` takes them.

@@ -1,5 +1,5 @@
-//! Which of 64 bytes are ASCII letters or digits, which are full stops, which lie beyond ASCII, and which are one of two
-//! given bytes, as bit masks.
+//! Which of 64 bytes are ASCII letters or digits, which are full stops, which have to be looked at as characters, and which
+//! are one of two given bytes, as bit masks.
 //!
 //! One compare of 64 bytes where the machine has AVX-512, two of 32 with AVX2, else four of 16 (SSE2, which every x86-64
 //! has); on other machines eight bytes in a register at a time. All give the same masks, and a property test holds them
@@ -10,6 +10,7 @@
 pub struct Masks {
     pub word: u64,
     pub stop: u64,
+    /// What the masks cannot tell: bytes beyond ASCII, and control characters that are not white space, which part no word.
     pub beyond: u64,
 }
 
@@ -65,7 +66,7 @@ pub(crate) trait Classes {
         }
     }
 
-    /// The masks of the 64 bytes from `at` on; behind the end there is nothing.
+    /// The masks of the 64 bytes from `at` on; behind the end there are spaces.
     ///
     /// # Safety
     /// The machine has the instructions of this way.
@@ -75,7 +76,7 @@ pub(crate) trait Classes {
             Some(block) => block.try_into().expect("64 bytes"),
             None => {
                 let rest = &bytes[at..];
-                let mut block = [0u8; 64];
+                let mut block = [b' '; 64];
                 block[..rest.len()].copy_from_slice(rest);
                 // SAFETY: as the caller says.
                 return unsafe { Self::of(&block) };
@@ -146,6 +147,14 @@ mod x86 {
 
     pub(crate) struct Avx2;
     pub(crate) struct Avx512;
+
+    /// As signed numbers, moved on by [`ONE`], U+007F, what lies beyond ASCII and the control characters before the tab come
+    /// first, up to [`BEFORE_TAB`].
+    const ONE: i8 = 1;
+    const BEFORE_TAB: i8 = 9;
+    /// Moved on by so much, those from U+000E to U+001F do, up to [`BEFORE_SPACE`].
+    const SMALLEST: i8 = (0x80 - 0x0E_u8) as i8;
+    const BEFORE_SPACE: i8 = -0x80 + (0x1F - 0x0E);
 
     impl Classes for Avx2 {
         #[inline(always)]
@@ -245,10 +254,14 @@ mod x86 {
                 let letter = below(_mm_sub_epi8(lower, _mm_set1_epi8(b'a' as i8)), 25);
                 let digit = below(_mm_sub_epi8(bytes, _mm_set1_epi8(b'0' as i8)), 9);
                 let stop = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'.' as i8));
+                let moved_below = |by, limit| {
+                    _mm_cmplt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8(by)), _mm_set1_epi8(limit + 1))
+                };
+                let beyond = _mm_or_si128(moved_below(ONE, BEFORE_TAB), moved_below(SMALLEST, BEFORE_SPACE));
                 (
                     _mm_movemask_epi8(_mm_or_si128(letter, digit)),
                     _mm_movemask_epi8(stop),
-                    _mm_movemask_epi8(bytes),
+                    _mm_movemask_epi8(beyond),
                 )
             };
             found.word |= (word as u64) << (16 * quarter);
@@ -347,8 +360,12 @@ mod x86 {
             let stop = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'.' as i8));
             let mask = |lanes| u64::from(opaque(_mm256_movemask_epi8(lanes) as u32)) << (32 * half);
             found.word |= mask(_mm256_or_si256(letter, digit));
+            let moved_below = |by, limit| {
+                _mm256_cmpgt_epi8(_mm256_set1_epi8(limit + 1), _mm256_add_epi8(bytes, _mm256_set1_epi8(by)))
+            };
             found.stop |= mask(stop);
-            found.beyond |= mask(bytes);
+            found.beyond |=
+                mask(_mm256_or_si256(moved_below(ONE, BEFORE_TAB), moved_below(SMALLEST, BEFORE_SPACE)));
         }
         found
     }
@@ -363,7 +380,11 @@ mod x86 {
         let letter = below(_mm512_sub_epi8(lower, _mm512_set1_epi8(b'a' as i8)), 25);
         let digit = below(_mm512_sub_epi8(bytes, _mm512_set1_epi8(b'0' as i8)), 9);
         let stop = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'.' as i8));
-        Masks { word: letter | digit, stop, beyond: _mm512_movepi8_mask(bytes) }
+        let moved_below = |by, limit| {
+            _mm512_cmple_epi8_mask(_mm512_add_epi8(bytes, _mm512_set1_epi8(by)), _mm512_set1_epi8(limit))
+        };
+        let beyond = moved_below(ONE, BEFORE_TAB) | moved_below(SMALLEST, BEFORE_SPACE);
+        Masks { word: letter | digit, stop, beyond }
     }
 }
 
@@ -385,9 +406,11 @@ fn portable_masks(block: &[u8; 64]) -> Masks {
         let letter = at_least(lower, u64::from(b'a')) & !at_least(lower, u64::from(b'z') + 1);
         let digit = at_least(low, u64::from(b'0')) & !at_least(low, u64::from(b'9') + 1);
         let stop = at_least(low, u64::from(b'.')) & !at_least(low, u64::from(b'.') + 1);
+        let white = at_least(low, u64::from(b'\t')) & !at_least(low, u64::from(b'\r') + 1);
+        let control = (!at_least(low, u64::from(b' ')) & !white | at_least(low, 0x7F)) & TOP;
         found.word |= gather((letter | digit) & !beyond) << (8 * index);
         found.stop |= gather(stop & !beyond) << (8 * index);
-        found.beyond |= gather(beyond) << (8 * index);
+        found.beyond |= gather(beyond | control) << (8 * index);
     }
     found
 }
@@ -410,7 +433,9 @@ mod tests {
         Masks {
             word: gather(u8::is_ascii_alphanumeric),
             stop: gather(|&byte| byte == b'.'),
-            beyond: gather(|byte| !byte.is_ascii()),
+            beyond: gather(|&byte| {
+                !byte.is_ascii() || byte.is_ascii_control() && !char::from(byte).is_whitespace()
+            }),
         }
     }
 

@@ -1,12 +1,12 @@
 //! Text to terms (Henzinger 2006 §2; the rules are those of "Page to tokens" in the documentation).
 //!
-//! A term is a maximal run of letters, digits and the marks that follow them, lower-cased, in normal form C.
-//! Runs of scripts written without spaces give overlapping character bigrams. A URL in the text is split at
-//! `/`, `.` and `:` and nowhere else.
+//! A term is a maximal run of letters, digits and the marks that follow them, its case folded, in normal form C.
+//! Characters that nobody sees are as if they were not there. Runs of scripts written without spaces give overlapping
+//! character bigrams. A URL in the text is split at `/`, `.` and `:` and nowhere else.
 //!
-//! Cost: one pass. Sixty-four bytes at a time are classed into two bit masks (letter or digit, not ASCII); runs of
-//! ASCII are read off the masks and go to the sink in two registers, without a copy. Only a run that touches a
-//! character beyond ASCII is decoded character by character.
+//! Cost: one pass. Sixty-four bytes at a time are classed into bit masks (letter or digit; beyond ASCII, or a control
+//! character); runs of ASCII are read off the masks and go to the sink in two registers, without a copy. Only a run that
+//! touches a character beyond ASCII, or a control character, is decoded character by character.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -16,12 +16,12 @@ use crate::ascii::{Classes, Masks, Portable, first};
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{self, Level};
 use crate::runs::Runs;
-use crate::unicode::{Class, Kind, push_lower};
+use crate::unicode::{Class, Kind, push_term};
 use crate::urls::{Schemes, may_be_www};
 
 /// Takes the terms of a text, in order.
 pub trait Terms {
-    /// A term, lower-cased and normalised.
+    /// A term, its case folded, normalised.
     fn term(&mut self, term: &str);
 
     /// A term of 1 to 16 ASCII letters and digits, lower-cased, as two little-endian words padded with zeros.
@@ -299,7 +299,7 @@ impl Splitter {
         }
     }
 
-    /// A whole string as one term: lower-cased, normalised, soft hyphens dropped, split nowhere.
+    /// A whole string as one term: its case folded, normalised, without what is not seen, split nowhere.
     pub fn whole(&mut self, text: &str, sink: &mut impl Terms) {
         self.normalise(text);
         if !self.term.is_empty() {
@@ -336,7 +336,8 @@ impl Splitter {
         let bytes = text.as_bytes();
         let length = bytes[start..].iter().position(|byte| !byte.is_ascii_alphanumeric());
         let end = length.map_or(bytes.len(), |length| start + length);
-        if bytes.get(end).is_some_and(|byte| !byte.is_ascii()) {
+        let next = text[end..].chars().next();
+        if next.is_some_and(|next| !next.is_ascii() || Class::of(next).kind() == Kind::Nothing) {
             return self.run_beyond_ascii(text, start, sink);
         }
         if let Some(url_end) = schemes.url(text, start, end) {
@@ -347,30 +348,30 @@ impl Splitter {
         end
     }
 
-    /// A run that starts at `start` and holds, or stands before, a character beyond ASCII.
+    /// A run that starts at `start` and holds, or stands before, a character beyond ASCII or one that is not seen.
     fn run_beyond_ascii(&mut self, text: &str, start: usize, sink: &mut impl Terms) -> usize {
         let mut end = start;
         let mut run = None;
-        let (mut normalise, mut joined) = (false, false);
+        let (mut normalise, mut unseen) = (false, false);
         for char in text[start..].chars() {
             let class = Class::of(char);
             let kind = class.kind();
             match (run, kind) {
                 (None, Kind::Word | Kind::Unspaced) => run = Some(kind),
                 (None, _) => return start + char.len_utf8(),
-                (Some(_), Kind::Mark | Kind::Joiner) => {}
+                (Some(_), Kind::Mark | Kind::Nothing) => {}
                 (Some(run), kind) if run == kind => {}
                 _ => break,
             }
             normalise |= class.may_need_normalising();
-            joined |= kind == Kind::Joiner;
+            unseen |= kind == Kind::Nothing;
             end += char.len_utf8();
         }
         let run_text = &text[start..end];
         if run != Some(Kind::Unspaced) {
             self.normalise_if(run_text, normalise);
             sink.term(&self.term);
-        } else if normalise || joined {
+        } else if normalise || unseen {
             self.altered_bigrams(run_text, normalise, sink);
         } else {
             bigrams(run_text, sink);
@@ -378,16 +379,16 @@ impl Splitter {
         end
     }
 
-    /// The bigrams of a run that does not stand in the text as they do: out of normal form, or with joiners, which are
-    /// dropped.
+    /// The bigrams of a run that does not stand in the text as they do: out of normal form, or with characters that are not
+    /// seen.
     fn altered_bigrams(&mut self, run: &str, normalise: bool, sink: &mut impl Terms) {
         let mut characters = std::mem::take(&mut self.characters);
         characters.clear();
-        let kept = run.chars().filter(|&char| Class::of(char).kind() != Kind::Joiner);
+        let seen = run.chars().filter(|&char| Class::of(char).kind() != Kind::Nothing);
         if normalise {
-            characters.extend(kept.nfc());
+            characters.extend(seen.nfc());
         } else {
-            characters.extend(kept);
+            characters.extend(seen);
         }
         for pair in characters.windows(2) {
             self.term.clear();
@@ -413,12 +414,7 @@ impl Splitter {
 
     fn normalise_if(&mut self, text: &str, needed: bool) {
         self.term.clear();
-        let kept = text.chars().filter(|&char| Class::of(char).kind() != Kind::Joiner);
-        if needed {
-            kept.nfc().for_each(|char| push_lower(char, Class::of(char), &mut self.term));
-        } else {
-            kept.for_each(|char| push_lower(char, Class::of(char), &mut self.term));
-        }
+        push_term(text, needed, &mut self.term);
     }
 }
 
@@ -496,7 +492,8 @@ mod tests {
     use crate::format::LONGEST_SCHEME;
     use crate::hash::fold_term;
     use crate::page::{Page, Reader, Reading};
-    use crate::urls::{is_scheme, url_end};
+    use crate::unicode_tables::FOLDINGS;
+    use crate::urls::is_scheme;
     use proptest::prelude::*;
 
     /// The terms, by every way that this machine has.
@@ -518,50 +515,37 @@ mod tests {
 
     /// The rules, a character at a time.
     fn naive(text: &str) -> Vec<String> {
-        let chars: Vec<(usize, char)> = text.char_indices().collect();
-        let finish = |text: &str| -> String {
-            let mut lower = String::new();
-            text.chars()
-                .filter(|&char| char != '\u{ad}')
-                .nfc()
-                .for_each(|char| push_lower(char, Class::of(char), &mut lower));
-            lower
-        };
+        let chars: Vec<char> = text.chars().collect();
+        let kind = |at: usize| chars.get(at).map(|&char| Class::of(char).kind());
         let mut found = Vec::new();
         let mut at = 0;
         while at < chars.len() {
-            let kind = Class::of(chars[at].1).kind();
-            if !matches!(kind, Kind::Word | Kind::Unspaced) {
+            let own = kind(at);
+            if !matches!(own, Some(Kind::Word | Kind::Unspaced)) {
                 at += 1;
                 continue;
             }
             let mut end = at + 1;
-            while end < chars.len() {
-                let next = Class::of(chars[end].1).kind();
-                if next != kind && !matches!(next, Kind::Mark | Kind::Joiner) {
-                    break;
-                }
+            while kind(end) == own || matches!(kind(end), Some(Kind::Mark | Kind::Nothing)) {
                 end += 1;
             }
-            let from = chars[at].0;
-            let to = chars.get(end).map_or(text.len(), |&(to, _)| to);
-            let run = &text[from..to];
-            let scheme = text[from..].find("://").filter(|&length| {
-                length <= LONGEST_SCHEME && is_scheme(&text.as_bytes()[from..from + length])
-            });
-            let www = run.eq_ignore_ascii_case("www") && text[to..].starts_with('.');
+            let run: String = chars[at..end].iter().collect();
+            let scheme =
+                chars[at..].windows(3).position(|three| three == [':', '/', '/']).filter(|&length| {
+                    let name: String = chars[at..at + length].iter().collect();
+                    length <= LONGEST_SCHEME && is_scheme(name.as_bytes())
+                });
+            let www = run.eq_ignore_ascii_case("www") && chars.get(end) == Some(&'.');
             if run.is_ascii() && (scheme.is_some() || www) {
                 // A run before a character beyond ASCII is never looked at for a scheme of its own.
-                let url_to = url_end(text, scheme.map_or(to, |length| from + length));
-                let pieces = text[from..url_to].split(['/', '.', ':']);
-                found.extend(pieces.map(finish).filter(|piece| !piece.is_empty()));
-                at = chars.iter().position(|&(start, _)| start >= url_to).unwrap_or(chars.len());
-                continue;
-            }
-            if kind == Kind::Word {
-                found.push(finish(run));
+                let body = scheme.map_or(end, |length| at + length + 3);
+                end = body + naive_url(&chars[body..]);
+                let pieces = chars[at..end].split(|char| ['/', '.', ':'].contains(char));
+                found.extend(pieces.map(|piece| finish(piece)).filter(|piece| !piece.is_empty()));
+            } else if own == Some(Kind::Word) {
+                found.push(finish(&chars[at..end]));
             } else {
-                let units: Vec<char> = finish(run).chars().collect();
+                let units: Vec<char> = finish(&chars[at..end]).chars().collect();
                 found.extend(units.windows(2).map(|pair| pair.iter().collect::<String>()));
                 if units.len() == 1 {
                     found.push(units[0].to_string());
@@ -572,13 +556,59 @@ mod tests {
         found
     }
 
+    /// Unseen characters dropped, normal form C, full case folding, normal form C again.
+    fn finish(chars: &[char]) -> String {
+        let folded: String = (chars.iter().copied().filter(|&char| Class::of(char).kind() != Kind::Nothing))
+            .nfc()
+            .flat_map(|char| match FOLDINGS.iter().find(|(from, _)| *from == char) {
+                Some((_, folding)) => folding.chars().collect::<Vec<char>>(),
+                None => vec![char],
+            })
+            .collect();
+        let mut undotted = folded;
+        while undotted.contains("i\u{307}") {
+            undotted = undotted.replace("i\u{307}", "i");
+        }
+        undotted.nfc().collect()
+    }
+
+    /// How many of these characters, behind a scheme or `www`, belong to the URL.
+    fn naive_url(chars: &[char]) -> usize {
+        let belongs = |at: usize| {
+            let (before, char) = (&chars[..at], chars[at]);
+            let bracket = ")]}".find(char);
+            let count = |wanted: char| before.iter().filter(|&&char| char == wanted).count();
+            let opened = bracket.is_none_or(|pair| {
+                count("([{".chars().nth(pair).unwrap()) > count(")]}".chars().nth(pair).unwrap())
+            });
+            let seen: Vec<char> =
+                before.iter().copied().filter(|&char| Class::of(char).kind() != Kind::Nothing).collect();
+            let in_host = !before.iter().any(|char| "/?#".contains(*char));
+            let begun_by = seen.rsplit(|&char| char == '.').next().and_then(|name| name.first().copied());
+            let named = in_host && begun_by.is_none_or(|char| Class::of(char).is_glued());
+            !Class::of(char).ends_url() && opened && (!Class::of(char).is_glued() || named)
+        };
+        let mut end = (0..chars.len()).position(|at| !belongs(at)).unwrap_or(chars.len());
+        while end > 0
+            && (".,;:!?([{".contains(chars[end - 1]) || Class::of(chars[end - 1]).kind() == Kind::Nothing)
+        {
+            end -= 1;
+        }
+        end
+    }
+
     #[test]
     fn examples() {
         for (text, expected) in [
             ("Hello, World 42!", "hello world 42"),
             ("don't re-use", "don t re use"),
-            ("Straße ÉCOLE e\u{301}cole", "straße école école"),
+            ("Straße ÉCOLE e\u{301}cole", "strasse école école"),
+            ("ΟΔΥΣΣΕΥΣ οδυσσευς", "οδυσσευσ οδυσσευσ"),
+            ("İstanbul i\u{307}stanbul ISTANBUL ı", "istanbul istanbul istanbul i"),
+            ("J\u{30c} ǰ", "ǰ ǰ"),
             ("soft\u{ad}hyphen", "softhyphen"),
+            ("ze\u{200b}ro nu\0l de\u{7f}l e\u{1b}sc \u{2}a\u{3} me\tn", "zero nul del esc a me n"),
+            ("می\u{200c}خواهم 葛\u{e0100}城", "میخواهم 葛城"),
             ("日本語テスト", "日本 本語 語テ テス スト"),
             ("第3章 猫", "第 3 章 猫"),
             ("コーヒー", "コー ーヒ ヒー"),
@@ -590,6 +620,11 @@ mod tests {
             ),
             ("WWW.example.org/x,y", "www example org x,y"),
             ("svn+ssh://host/p \"http://q/r\"s", "svn+ssh host p http q r s"),
+            ("(see http://a.example/b/c), d-e", "see http a example b c d e"),
+            ("详见http://a.com/abc，更多。", "详见 http a com abc 更多"),
+            ("http://a.com/b_c를 참조", "http a com b_c 를 참조"),
+            ("http://a/b_(c)(d", "http a b_(c)(d"),
+            ("http://例え.jp/a-b", "http 例え jp a-b"),
             ("a://b", "a b"),
             ("1a://b-c", "1a b c"),
             ("://x-y", "x y"),
@@ -633,7 +668,9 @@ mod tests {
 
     #[test]
     fn separators_beyond_ascii_at_every_place() {
-        for separator in ["\u{a0}", "—", "😀", "\u{301}", "é", "\u{ad}"] {
+        for separator in
+            ["\u{a0}", "—", "😀", "\u{301}", "é", "\u{ad}", "\0", "\u{1f}", "\u{7f}", "\u{200b}", "ß"]
+        {
             for lead in 0..140 {
                 let filling = "ab, www.c/d-e x".repeat(20);
                 let text = format!("{}{separator}{}", filling.split_at(lead).0, filling.split_at(lead).1);
@@ -679,9 +716,11 @@ mod tests {
         let piece = prop_oneof![
             4 => "[a-zA-Z0-9]{1,20}",
             2 => "[ .,:/\"'<>+-]{1,3}",
+            1 => "[()\\[\\]{}.,;!?/、。）（]{1,3}",
             1 => Just("http://".to_owned()),
             1 => Just("www.".to_owned()),
-            1 => "[éÀßžΣİ\u{301}\u{ad}]{1,3}",
+            1 => "[éÀßžΣςİıiǰJ\u{30c}\u{307}\u{301}\u{ad}]{1,3}",
+            1 => "[\0\u{1}\u{1f}\u{7f}\u{200b}\u{200d}\u{fe0f}]{1,2}",
             1 => "[日本語カナกไ한국]{1,4}",
             2 => "[\u{a0}•—“”…😀]{1,3}",
             1 => " {30,70}",

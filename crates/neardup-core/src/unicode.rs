@@ -1,13 +1,20 @@
-//! What the tokeniser knows of a character: a letter or digit, a mark, of a script without spaces, its lower case.
+//! What the tokeniser knows of a character: a letter or digit, a mark, of a script without spaces, its case folding, whether
+//! it may stand in an address.
 //!
 //! Two look-ups in the checked-in tables; they are part of the format (see [`crate::format`]).
 
-use crate::unicode_tables::{BLOCKS, CLASSES, LOWER};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::unicode_tables::{BLOCKS, CLASSES, FOLDINGS};
 pub use crate::unicode_tables::{CASE_VERSION, UNICODE_VERSION};
 
 const BLOCK_BITS: u32 = 7;
 const NORMALISE: u8 = 8;
-const UPPER: u8 = 16;
+const FOLDS: u8 = 16;
+const ENDS_URL: u8 = 32;
+const GLUED: u8 = 64;
+
+const DOT_ABOVE: char = '\u{307}';
 
 /// The part a character plays in a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +27,8 @@ pub enum Kind {
     Unspaced,
     /// Belongs to the character before it.
     Mark,
-    /// Soft hyphen: as if it were not there.
-    Joiner,
+    /// Nothing that is seen: soft hyphen, zero-width and control characters. As if it were not there.
+    Nothing,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +48,7 @@ impl Class {
             1 => Kind::Word,
             2 => Kind::Unspaced,
             3 => Kind::Mark,
-            4 => Kind::Joiner,
+            4 => Kind::Nothing,
             _ => Kind::Other,
         }
     }
@@ -53,21 +60,69 @@ impl Class {
     }
 
     #[inline(always)]
-    pub fn has_lower_case(self) -> bool {
-        self.0 & UPPER != 0
+    pub fn folds(self) -> bool {
+        self.0 & FOLDS != 0
+    }
+
+    /// Never part of an address as people write it.
+    #[inline(always)]
+    pub fn ends_url(self) -> bool {
+        self.0 & ENDS_URL != 0
+    }
+
+    /// A letter of a script whose words follow an address without a space: those without spaces, and Hangul.
+    #[inline(always)]
+    pub fn is_glued(self) -> bool {
+        self.0 & GLUED != 0
     }
 }
 
-/// Appends the lower case of `char`.
+/// Appends the full case folding of `char`.
 #[inline(always)]
-pub fn push_lower(char: char, class: Class, out: &mut String) {
-    if !class.has_lower_case() {
-        out.push(char);
-    } else if char == 'İ' {
-        out.push_str("i\u{307}");
-    } else {
-        let at = LOWER.binary_search_by_key(&(char as u32), |&(upper, _)| upper);
-        out.push(at.ok().and_then(|at| char::from_u32(LOWER[at].1)).unwrap_or(char));
+fn push_folded(char: char, class: Class, out: &mut String) {
+    if !class.folds() {
+        return out.push(char);
+    }
+    match FOLDINGS.binary_search_by_key(&char, |&(folds, _)| folds) {
+        Ok(at) => out.push_str(FOLDINGS[at].1),
+        Err(_) => out.push(char),
+    }
+}
+
+/// Appends `text` as it stands in a term: without what is not seen, in normal form C, its case folded. `normalise` says
+/// whether any character of it may need normalising.
+///
+/// ```
+/// use neardup_core::unicode::push_term;
+///
+/// let term = |text: &str| {
+///     let mut term = String::new();
+///     push_term(text, true, &mut term);
+///     term
+/// };
+/// assert_eq!(term("ΟΔΥΣΣΕΥΣ"), term("Οδυσσεύς").replace('ύ', "υ"));
+/// assert_eq!(term("STRAẞE"), "strasse");
+/// ```
+pub fn push_term(text: &str, normalise: bool, out: &mut String) {
+    let seen = text.chars().filter(|&char| Class::of(char).kind() != Kind::Nothing);
+    if !normalise {
+        return seen.for_each(|char| push_folded(char, Class::of(char), out));
+    }
+    let (from, mut folded) = (out.len(), false);
+    for char in seen.nfc() {
+        let class = Class::of(char);
+        // What İ becomes under other programs' lower case, i and a dot above, is i as well.
+        let dropped = char == DOT_ABOVE && out[from..].ends_with('i');
+        folded |= dropped || class.folds();
+        if !dropped {
+            push_folded(char, class, out);
+        }
+    }
+    // J with a caron has no form of its own, j with a caron has.
+    if folded {
+        let term: String = out[from..].nfc().collect();
+        out.truncate(from);
+        out.push_str(&term);
     }
 }
 
@@ -87,7 +142,14 @@ mod tests {
             ('ー', Kind::Unspaced),
             ('ก', Kind::Unspaced),
             ('\u{301}', Kind::Mark),
-            ('\u{ad}', Kind::Joiner),
+            ('\u{ad}', Kind::Nothing),
+            ('\u{200b}', Kind::Nothing),
+            ('\u{200d}', Kind::Nothing),
+            ('\u{fe0f}', Kind::Nothing),
+            ('\0', Kind::Nothing),
+            ('\u{7f}', Kind::Nothing),
+            ('\n', Kind::Other),
+            ('\u{92}', Kind::Other),
             (' ', Kind::Other),
             ('’', Kind::Other),
             ('_', Kind::Other),
@@ -106,13 +168,42 @@ mod tests {
         }
     }
 
+    fn term(text: &str) -> String {
+        let mut term = String::new();
+        push_term(text, text.chars().any(|char| Class::of(char).may_need_normalising()), &mut term);
+        term
+    }
+
     #[test]
-    fn lower_case_is_a_fixed_point() {
-        let mut lower = String::new();
+    fn a_term_is_a_fixed_point_in_normal_form() {
         for char in '\0'..=char::MAX {
-            lower.clear();
-            push_lower(char, Class::of(char), &mut lower);
-            assert!(lower.chars().all(|char| !Class::of(char).has_lower_case()), "{char:?}");
+            let once = term(&char.to_string());
+            assert_eq!(term(&once), once, "{char:?}");
+            assert!(once.nfc().eq(once.chars()), "{char:?}");
+        }
+    }
+
+    #[test]
+    fn scripts_without_spaces_have_no_case() {
+        for char in '\0'..=char::MAX {
+            let class = Class::of(char);
+            assert!(class.kind() != Kind::Unspaced || !class.folds(), "{char:?}");
+        }
+    }
+
+    #[test]
+    fn upper_and_lower_case_give_one_term() {
+        // The standard library is newer than the format: it knows the case of some letters that this does not.
+        let newer = |char: char| matches!(char, '\u{1c89}'..='\u{1c8a}' | '\u{a7cb}'..='\u{a7dc}' | '\u{10d50}'..='\u{10d85}' | '\u{16ea0}'..='\u{16ed3}');
+        for char in '\0'..=char::MAX {
+            for (upper, lower) in [(char.to_uppercase().to_string(), char.to_lowercase().to_string())] {
+                if upper.chars().chain(lower.chars()).any(newer) {
+                    continue;
+                }
+                let own = term(&format!("x{char}y"));
+                assert_eq!(own, term(&format!("X{upper}Y")), "{char:?}");
+                assert_eq!(own, term(&format!("x{lower}y")), "{char:?}");
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use crate::format::LONGEST_SCHEME;
+use crate::unicode::{Class, Kind};
 
 /// Where the URLs of a text begin. `://` is searched for once, ahead of the terms, so that text without URLs
 /// pays one comparison a term.
@@ -69,10 +70,51 @@ pub fn is_scheme(bytes: &[u8]) -> bool {
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte))
 }
 
-/// White space, a quote or an angle bracket ends a URL.
+/// Where the URL ends whose scheme, or `www`, ends at `from`.
+///
+/// It ends at white space, a quote, an angle bracket and anything else that is in no address as people write it
+/// ([`Class::ends_url`]); at a closing bracket that closes none of its own; and at a letter of a script whose words follow
+/// an address without a space ([`Class::is_glued`]), unless that stands in a name of the host that begins with one. Full
+/// stops, commas and the like at its end, and brackets that open there, are not part of it.
 pub fn url_end(text: &str, from: usize) -> usize {
-    let ends = |char: char| char.is_whitespace() || "\"'`<>‘’“”„«»‹›".contains(char);
-    text[from..].find(ends).map_or(text.len(), |length| from + length)
+    let from = from + if text[from..].starts_with("://") { 3 } else { 0 };
+    let mut open = [0u32; BRACKETS.len()];
+    // Whether the next letter begins a name of the host, and whether the name we are in began with a glued one.
+    let (mut in_host, mut begins, mut glued) = (true, true, false);
+    let mut end = text.len();
+    for (at, char) in text[from..].char_indices() {
+        let class = Class::of(char);
+        if class.ends_url()
+            || BRACKETS.iter().zip(&mut open).any(|(pair, open)| closes_another(char, *pair, open))
+            || class.is_glued() && !(in_host && (begins || glued))
+        {
+            end = from + at;
+            break;
+        }
+        in_host &= !matches!(char, '/' | '?' | '#');
+        if class.kind() != Kind::Nothing {
+            glued = !(char == '.') && if begins { class.is_glued() } else { glued };
+            begins = char == '.';
+        }
+    }
+    let trailing = |char: char| ".,;:!?([{".contains(char) || Class::of(char).kind() == Kind::Nothing;
+    from + text[from..end].trim_end_matches(trailing).len()
+}
+
+const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
+
+/// Counts the brackets of a pair that are open; whether this one closes none of them.
+#[inline(always)]
+fn closes_another(char: char, (opening, closing): (char, char), open: &mut u32) -> bool {
+    if char == opening {
+        *open += 1;
+    } else if char == closing {
+        if *open == 0 {
+            return true;
+        }
+        *open -= 1;
+    }
+    false
 }
 
 #[cfg(test)]
@@ -101,9 +143,50 @@ mod tests {
     fn urls_end_at_white_space_and_quotes() {
         assert_eq!(
             urls("see http://a.example/b?c=d, then \"ftp://e/f\" and www.g.example"),
-            ["http://a.example/b?c=d,", "ftp://e/f", "www.g.example"]
+            ["http://a.example/b?c=d", "ftp://e/f", "www.g.example"]
         );
         assert_eq!(urls("WWW.x.example> wwww.y.example :// 1x://z www"), ["WWW.x.example"]);
+    }
+
+    #[test]
+    fn what_people_do_not_write_in_an_address_ends_it() {
+        for (text, expected) in [
+            // What a sentence adds.
+            ("http://a.example/b.html.", "http://a.example/b.html"),
+            ("http://a.example/b?!…", "http://a.example/b"),
+            ("http://a.example/?b,c;d!", "http://a.example/?b,c;d"),
+            ("http://a.example/:-)", "http://a.example/:-"),
+            // Brackets of the text, and of the address.
+            ("http://a.example/b),", "http://a.example/b"),
+            ("http://a.example/b](c", "http://a.example/b"),
+            ("http://a.example/b_(c)/d)", "http://a.example/b_(c)/d"),
+            ("http://[::1]/b]", "http://[::1]/b"),
+            ("http://a.example/{b}/c}", "http://a.example/{b}/c"),
+            ("http://a.example/b(\u{53c2}\u{7167})", "http://a.example/b"),
+            ("http://a.example/b|c", "http://a.example/b"),
+            // Full-width, CJK and other punctuation; letters of scripts whose words are not parted from it.
+            ("http://a.example/b，c", "http://a.example/b"),
+            ("http://a.example/b。", "http://a.example/b"),
+            ("http://a.example/b）", "http://a.example/b"),
+            ("http://a.example/bＡ", "http://a.example/b"),
+            ("http://a.example/b更多", "http://a.example/b"),
+            ("http://a.example/を見る", "http://a.example/"),
+            ("http://a.example에서", "http://a.example"),
+            ("http://a.example/bที่นี่", "http://a.example/b"),
+            ("http://a.example/b،", "http://a.example/b"),
+            ("http://a.example/b।", "http://a.example/b"),
+            ("http://a.example/b\u{92}s", "http://a.example/b"),
+            // What people do write in one.
+            ("http://a.example/Москва_(город) x", "http://a.example/Москва_(город)"),
+            ("http://a.example/straße-über x", "http://a.example/straße-über"),
+            ("http://a.example/صفحة x", "http://a.example/صفحة"),
+            ("http://例え.テスト/b", "http://例え.テスト/b"),
+            ("http://www.가나.example/b를", "http://www.가나.example/b"),
+            ("http://a.example/so\u{ad}ft\u{200b} x", "http://a.example/so\u{ad}ft"),
+            ("http://)", "http://"),
+        ] {
+            assert_eq!(text.get(..url_end(text, 4)), Some(expected), "{text}");
+        }
     }
 
     #[test]
