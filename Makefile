@@ -74,9 +74,22 @@ browser:
 	  { $(HAS_BROWSER); } >/dev/null || \
 	    echo "No Chromium was found: tests of rendering are skipped. As root: apt-get install chromium-headless-shell"; }
 
-# The property tests of the core and of Python, FUZZ times with cases not seen before.
+# What is read from strangers (fuzz/), each target for FUZZ_SECONDS; what is found stays in fuzz/artifacts. Then the
+# property tests of the core and of Python, FUZZ times with cases not seen before.
 FUZZ ?= 20
-fuzz: $(VENV)/.built $(VENV)/.tools
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := csv html jsonl records warc
+$(BIN)/cargo-fuzz: | $(BIN)/python
+	cargo install --quiet --locked cargo-fuzz --root $(VENV)
+
+.PHONY: fuzz-targets
+fuzz-targets: $(BIN)/cargo-fuzz
+	for target in $(FUZZ_TARGETS); do \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" cargo fuzz run --sanitizer none $$target -- \
+	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 || exit 1; \
+	done
+
+fuzz: fuzz-targets $(VENV)/.built $(VENV)/.tools
 	for round in $$(seq $(FUZZ)); do \
 	  PROPTEST_RNG_SEED=$$(od -An -N7 -tu8 /dev/urandom | tr -d ' ') cargo test --quiet -p neardup-core --lib || exit 1; \
 	done

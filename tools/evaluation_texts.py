@@ -152,8 +152,8 @@ PAIRS_FOUND: Final = """
   differences, the paper's B-similar pairs at 2 are mostly templates with another item.
 - **The combined threshold does not carry over** (Tables 11 and 12): the rule "the largest that keeps 80 % of
   the correct pairs" gives 381 here (precision .61 on the other half, R .79) and 355 in the paper, for the same reason.
-  At the paper's 355 the combined algorithm returns what Alg. B returns, three pairs fewer. A threshold of C-similarity belongs to a collection:
-  choose it on judged pairs.
+  At the paper's 355 the combined algorithm returns what Alg. B returns, three pairs fewer. A threshold of C-similarity
+  belongs to a collection: choose it on judged pairs.
 - **Incorrect pairs are rare** (Alg. B: under 1 %), undecided ones many: a changed clause in a long document is
   what this collection is about, and what neither algorithm sees.
 - **Term differences** (Figs. 2 and 4): medians of 20 and 34 tokens, two to five times the paper's 11 and 7, and means

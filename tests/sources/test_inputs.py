@@ -413,7 +413,7 @@ def test_remote_inputs_that_cannot_be_had_are_one_line(monkeypatch: pytest.Monke
 
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "huggingface_hub", None)
-        with pytest.raises(MissingExtra, match="read through huggingface_hub, which is not installed .*: pip install"):
+        with pytest.raises(MissingExtra, match=r"read through huggingface_hub, which is not installed .*: pip install"):
             open_inputs(["hf://datasets/some/where/a.parquet"])
     for module in (expand, files):
         with monkeypatch.context() as patch:

@@ -28,6 +28,9 @@ mod looking;
 mod lookup;
 mod pace;
 mod packed;
+#[cfg(fuzzing)]
+pub mod records;
+#[cfg(not(fuzzing))]
 mod records;
 pub mod shape;
 pub mod store;

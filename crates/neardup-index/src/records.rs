@@ -45,6 +45,10 @@ impl PageRecord {
         let time = i64::from_le_bytes(time) >> (64 - 8 * TIME_BYTES);
         let (time, joined) = (time >> 1, time & 1 == 1);
         let set = if joined { reader.u32()? } else { number };
+        if joined && set == number {
+            // Nobody writes that down: a page stands for its own set by saying nothing.
+            return None;
+        }
         let site = if joined && shape.sited() { reader.u64()? } else { 0 };
         Some(PageRecord { set, time, site, id: reader.0.to_vec() })
     }

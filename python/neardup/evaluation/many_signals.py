@@ -101,8 +101,8 @@ class Labelled:
             raise InputError("no pair has both signals and a label", hint="are these labels of these pairs?")
         words = signals.column("query").to_pylist()
         names = [f"q{words[at]}" if words[at] is not None else f"p{at}" for at in np.flatnonzero(kept).tolist()]
-        query = np.unique(names, return_inverse=True)[1].astype(np.int64)
-        return Labelled(signals.filter(pa.array(kept)), label[kept] == 0, query, left_out)
+        queries = np.unique(names, return_inverse=True)[1].astype(np.int64)
+        return Labelled(signals.filter(pa.array(kept)), label[kept] == 0, queries, left_out)
 
     @staticmethod
     def read(

@@ -149,8 +149,8 @@ def described(row: dict[str, Any]) -> str:
     >>> described({"signals": "F+R", "without": ["fetched_tfidf_distance"]})
     'F+R without fetched tfidf distance'
     """
-    without = ", ".join(row.get("without") or [])
-    return (row["signals"] + (f" without {without}" if without else "")).replace("_", " ")
+    signals, without = str(row["signals"]), ", ".join(row.get("without") or [])
+    return (signals + (f" without {without}" if without else "")).replace("_", " ")
 
 
 def _table(rows: Sequence[dict[str, Any]], *, paper: bool = False, pairs: bool = False) -> str:
