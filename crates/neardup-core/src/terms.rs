@@ -541,7 +541,7 @@ mod tests {
                 let body = scheme.map_or(end, |length| at + length + 3);
                 end = body + naive_url(&chars[body..]);
                 let pieces = chars[at..end].split(|char| ['/', '.', ':'].contains(char));
-                found.extend(pieces.map(|piece| finish(piece)).filter(|piece| !piece.is_empty()));
+                found.extend(pieces.map(finish).filter(|piece| !piece.is_empty()));
             } else if own == Some(Kind::Word) {
                 found.push(finish(&chars[at..end]));
             } else {

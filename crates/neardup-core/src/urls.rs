@@ -93,7 +93,7 @@ pub fn url_end(text: &str, from: usize) -> usize {
         }
         in_host &= !matches!(char, '/' | '?' | '#');
         if class.kind() != Kind::Nothing {
-            glued = !(char == '.') && if begins { class.is_glued() } else { glued };
+            glued = char != '.' && if begins { class.is_glued() } else { glued };
             begins = char == '.';
         }
     }

@@ -136,7 +136,7 @@ impl Reader {
             self.undisplayed = None;
         }
         let void = matches!(meaning, Meaning::Base | Meaning::LinkElement) || VOID.get(key);
-        if !void && !(tag.foreign && tag.self_closing) && is_undisplayed(tag) {
+        if !(void || tag.foreign && tag.self_closing) && is_undisplayed(tag) {
             self.undisplayed = Some((key, 1));
         }
     }

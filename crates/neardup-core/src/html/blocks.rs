@@ -129,12 +129,10 @@ fn said_place(tag: &Tag<'_>) -> u16 {
         let name = attribute.name;
         if name.eq_ignore_ascii_case("role") {
             found |= role_place(&attribute.value().to_ascii_lowercase());
-        } else if is_not_displayed(&attribute) {
+        } else if is_not_displayed(&attribute)
+            || name.eq_ignore_ascii_case("aria-hidden") && attribute.raw_value.eq_ignore_ascii_case("true")
+        {
             found |= place::HIDDEN;
-        } else if name.eq_ignore_ascii_case("aria-hidden") {
-            if attribute.raw_value.eq_ignore_ascii_case("true") {
-                found |= place::HIDDEN;
-            }
         }
     }
     found
