@@ -300,7 +300,7 @@ def kept_page(policy: Any, *pages: dict[str, Any]) -> int:
         # One moment, written in three ways; a date that cannot be read is older than any.
         ("newest", [{"date": "2003-01-01T02:00:00+02:00"}, {"date": "20030101000000"}], 0),
         ("newest", [{"date": "soon"}, {"date": None}, {"date": "Wed, 01 Jan 2003 00:00:00 GMT"}], 2),
-        ("newest", [{"date": "soon"}, {}], 0),
+        ("newest", [{"date": "soon"}, {}, {"date": "1970-01-02"}, {}], 2),
         ("shortest-url", [{"url": "http://a.example/long"}, {"url": "http://a.example/"}], 1),
         ("shortest-url", [{"url": "http://a.example/1"}, {"url": "http://a.example/2"}], 0),
         # A page without an address comes after all that have one.
