@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from neardup.detectors import parse
+from neardup.engines.local import run
 from neardup.errors import InputError
 from neardup.evaluation.curves import THRESHOLDS, evaluate_curves, write_curves
 from neardup.evaluation.oracle import tokens_of
@@ -69,6 +71,16 @@ def test_the_first_articles_and_revisions_of_any_corpus(
         )
         assert found.report["articles"] == len(of_each)
         assert found.report["revisions"] == sum(map(len, of_each.values()))
+
+
+def test_the_first_revisions_are_a_source_like_any_other(revisions: list[dict[str, Any]], tmp_path: Path) -> None:
+    """A run over them names the files that are not read, as one over the whole corpus does."""
+    (tmp_path / "versions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in revisions), encoding="utf-8")
+    (tmp_path / "notes.odt").write_bytes(b"of no known format")
+    for limits in ({}, {"articles": 2, "revisions": 3}):
+        report = run(open_revisions([str(tmp_path)], **limits), parse("exact")).report
+        assert [Path(left["source"]).name for left in report["left_out_files"]] == ["notes.odt"]
+        assert report["counts"]["pages"] == (6 if limits else len(revisions))
 
 
 def test_revisions_without_article_are_told() -> None:

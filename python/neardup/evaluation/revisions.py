@@ -208,6 +208,10 @@ class FirstRevisions:
         """One: which revisions are the first ones is known from those before them."""
         return [self.chunks]
 
+    @property
+    def unread(self) -> Sequence[Skipped]:
+        return self.source.unread
+
     def nbytes(self) -> int | None:
         return self.source.nbytes()
 

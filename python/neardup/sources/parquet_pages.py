@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.record import record
 
@@ -109,15 +110,17 @@ def pages_of(raw: BinaryIO, column: Any) -> Iterator[Page]:
     while at < end:
         length, header = _header(raw, at, end - at)
         nbytes, stored = header[2], header[3]
-        if nbytes < 0 or stored < 0:
-            raise ValueError("a page of less than nothing")
-        told = header.get(5) or header.get(8) or header.get(7) or {}
-        encoding = told.get(4 if 8 in header else 2, 0)
+        about = header.get(5) or header.get(8) or header.get(7) or {}
+        if not isinstance(about, dict):
+            raise ValueError("no header of a page")
+        values, encoding = about.get(1, 0), about.get(4 if 8 in header else 2, 0)
+        if not all(isinstance(number, int) and 0 <= number < 1 << 31 for number in (nbytes, stored, values, encoding)):
+            raise ValueError("a page of a size that none can have")
         dictionary = header[1] == _DICTIONARY_PAGE
         if dictionary:
             longest = nbytes
         each = longest if encoding in _BY_PLACE and not dictionary else nbytes if encoding in _BY_PREFIX else 0
-        yield Page(told.get(1, 0), nbytes, dictionary, each)
+        yield Page(values, nbytes, dictionary, each)
         at += length + stored
 
 
@@ -143,20 +146,21 @@ def most_rows(columns: list[list[Page]], rows: int, most_bytes: int) -> int:
     >>> most_rows([[plain, plain]], 64, 3000), most_rows([[repeated]], 64, 3000)
     (64, 4)
     """
-    told = []
+    sizes = []
     for pages in columns:
-        data = [page for page in pages if not page.dictionary]
-        told.append(tuple(np.array([getattr(page, name) for page in data]) for name in ("values", "nbytes", "each")))
-    while rows > 1 and sum(_worst(*column, rows) for column in told) > most_bytes:
+        data = [(page.values, page.nbytes, page.each) for page in pages if not page.dictionary]
+        sizes.append(np.array(data, np.int64).reshape(-1, 3))
+    while rows > 1 and sum(_worst(column, rows) for column in sizes) > most_bytes:
         rows //= 2
     return rows
 
 
-def _worst(values: Any, nbytes: Any, each: Any, rows: int) -> int:
+def _worst(pages: npt.NDArray[np.int64], rows: int) -> int:
     """The most bytes that so many rows that follow each other may have: of each page that they touch, all of it, or
-    as many of its longest value."""
-    if not len(values):
+    as many of its longest value. A page is (values, bytes, the most that one value may be)."""
+    if not len(pages):
         return 0
+    values, nbytes, each = pages.T
     ends = np.cumsum(values)
     last = np.minimum(np.searchsorted(ends, ends + rows - 1), len(ends) - 1)
     before = np.concatenate([[0], np.cumsum(np.where(each > 0, np.minimum(values, rows) * each, nbytes))])
