@@ -19,11 +19,12 @@ import tempfile
 import time
 from glob import glob
 from pathlib import Path
+from typing import Any
 
 ROUNDS = 3
 
 
-def measured(package: str, file: str, out: Path) -> tuple[float, float, dict[str, object]]:
+def measured(package: str, file: str, out: Path) -> tuple[float, float, dict[str, Any]]:
     """Processor seconds, elapsed seconds, and the report of one run."""
     shutil.rmtree(out, ignore_errors=True)
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -48,7 +49,7 @@ def main() -> None:
             rounds = [[measured(package, file, Path(folder) / "out") for package in packages] for _ in range(ROUNDS)]
             for at in range(len(packages)):
                 runs = [one[at] for one in rounds]
-                cpu, wall = (statistics.median(run[place] for run in runs) for place in (0, 1))
+                cpu, wall = statistics.median(run[0] for run in runs), statistics.median(run[1] for run in runs)
                 report = runs[0][2]
                 counts = report["counts"]
                 name, size = Path(file).name, sum(os.stat(path).st_size for path in glob(file)) / 1e6

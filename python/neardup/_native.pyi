@@ -12,6 +12,7 @@ __all__ = [
     "FORMAT_VERSION",
     "MIN_TOKENS",
     "UNICODE_VERSION",
+    "ArrayCutter",
     "DamagedError",
     "IndexStore",
     "NumberTable",
@@ -100,11 +101,13 @@ __all__ = [
     "term_sketches",
     "terms",
     "token_identities",
+    "too_long",
     "united",
     "url_hashes",
     "verify_index",
     "weighted_samples",
     "winnowed",
+    "wrong_rows",
 ]
 
 FORMAT_VERSION: int
@@ -235,33 +238,59 @@ def read_delimited(
     most_records: int,
     most_bytes: int,
 ) -> tuple[list[pa.Array], int, int, str]: ...
+def wrong_rows(
+    data: bytes,
+    at: int,
+    line: int,
+    *,
+    delimiter: str,
+    width: int,
+    most_records: int,
+    most_bytes: int,
+) -> tuple[list[int], list[int], int, int]: ...
+def too_long(what: str, length: int, longest: int) -> str: ...
+
+@final
+class ArrayCutter:
+    def __new__(cls, longest: int) -> Self: ...
+    @property
+    def count(self) -> int: ...
+    def feed(self, data: bytes) -> int: ...
+    def take(self) -> tuple[bytes, list[tuple[int, int]]]: ...
+    def fault(self) -> str | None: ...
+
+#: Numbers of lines in the block, the places of their reasons, and the reasons.
+_BadLines = tuple[pa.Array, pa.Array, list[str]]
+
 def cut_lines(path: str, start: int, size: int) -> tuple[int, int]: ...
 def page_url(url: str) -> str | None: ...
 def site_of(url: str, *, site_rule: str = "registrable") -> str | None: ...
-def parse_jsonl(block: bytes, names: Sequence[str]) -> tuple[pa.RecordBatch, list[tuple[int, str]]]: ...
+def parse_jsonl(block: bytes, names: Sequence[str], longest: int) -> tuple[pa.RecordBatch, _BadLines]: ...
 def parse_jsonl_file(
-    path: str, start: int, length: int, names: Sequence[str]
-) -> tuple[pa.RecordBatch, list[tuple[int, str]], int]: ...
+    path: str, start: int, length: int, names: Sequence[str], longest: int
+) -> tuple[pa.RecordBatch, _BadLines, int]: ...
 def fingerprint_jsonl(
     block: bytes,
     names: Sequence[str],
+    longest: int,
     kinds: list[tuple[str, int, int, int, bool]],
     *,
     held: bool,
     hash: str = "fold",
     site_rule: str = "registrable",
-) -> tuple[pa.RecordBatch, list[tuple[int, str]], tuple[Any, ...]]: ...
+) -> tuple[pa.RecordBatch, _BadLines, tuple[Any, ...]]: ...
 def fingerprint_jsonl_file(
     path: str,
     start: int,
     length: int,
     names: Sequence[str],
+    longest: int,
     kinds: list[tuple[str, int, int, int, bool]],
     *,
     held: bool,
     hash: str = "fold",
     site_rule: str = "registrable",
-) -> tuple[pa.RecordBatch, list[tuple[int, str]], int, tuple[Any, ...]]: ...
+) -> tuple[pa.RecordBatch, _BadLines, int, tuple[Any, ...]]: ...
 def minima(tokens: pa.LargeListArray, *, k: int, count: int, rabin: bool = False) -> npt.NDArray[np.uint32]: ...
 def minima_keys(
     tokens: pa.LargeListArray, *, k: int, count: int, rows: int, rabin: bool = False
@@ -599,6 +628,10 @@ class _PageArrays(Protocol):
     columns: list[npt.NDArray[np.uint64]]
     sets: list[pa.LargeListArray]
 
+#: Column, bits, lanes, and how many of these have to agree.
+_Lanes = tuple[int, int, int, int]
+#: Keys, evidence, and which pairs.
+_RuleParts = tuple[tuple[str, int, int], tuple[str, int, float, _Lanes | None], str]
 _IndexAnswers = tuple[
     npt.NDArray[np.int64],
     list[bytes],
@@ -615,7 +648,7 @@ def verify_index(
     path: str | Path,
     widths: list[int],
     sets: int,
-    rules: list[tuple[tuple[str, int, int], tuple[str, int, float, int, int], str]],
+    rules: list[_RuleParts],
     *,
     most: int,
     place: str | Path,
@@ -628,7 +661,7 @@ class IndexStore:
         path: str | Path,
         widths: list[int],
         sets: int,
-        rules: list[tuple[tuple[str, int, int], tuple[str, int, float, int, int], str]],
+        rules: list[_RuleParts],
         *,
         most: int,
         most_matches: int,

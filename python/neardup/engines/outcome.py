@@ -201,8 +201,9 @@ def _assembled(
     rows = np.arange(count, dtype=np.uint32)
     # Forest and diameters are needed last, and nothing before them waits for them.
     # Of identity sets, whose pages hang together without pairs.
-    ends, between = (named(matches.identity, matches.a, matches.b) for named in (ends_of_sets, between_sets))
-    forest = beside.submit(_native.spanning_forest, count, *ends, matches.score)
+    a, b = ends_of_sets(matches.identity, matches.a, matches.b)
+    forest = beside.submit(_native.spanning_forest, count, a, b, matches.score)
+    between = between_sets(matches.identity, matches.a, matches.b)
     ids, repeated = unique_ids(collection.columns(["id", "source", "record"]))
     if earlier is not None:
         ids = pa.concat_arrays([earlier.earlier.names(ids), ids])

@@ -87,7 +87,18 @@ class Tally:
             ignored.update(tally.ignored)
             tolerated.update(tally.tolerated)
             html += tally.html
-        return Tally(*numbers, reasons, dict(sorted(ignored.items())), dict(sorted(tolerated.items())), html)
+        chunks, pages, nbytes, replaced, skipped = numbers
+        return Tally(
+            chunks=chunks,
+            pages=pages,
+            nbytes=nbytes,
+            replaced=replaced,
+            skipped=skipped,
+            reasons=reasons,
+            ignored=dict(sorted(ignored.items())),
+            tolerated=dict(sorted(tolerated.items())),
+            html=html,
+        )
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

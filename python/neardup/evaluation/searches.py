@@ -217,7 +217,7 @@ def _ideal(measure: Any, grades: Iterable[int]) -> float:
     4.262
     """
     gains = measure.params.get("gains", {})
-    values = [gains.get(grade, max(grade, 0)) for grade in grades]
+    values: list[float] = [gains.get(grade, max(grade, 0)) for grade in grades]
     if measure.params.get("dcg") == "exp-log2":
         values = [2.0**value - 1 for value in values]
     best = sorted(values, reverse=True)[: measure.params.get("cutoff")]

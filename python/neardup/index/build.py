@@ -33,7 +33,7 @@ class Added:
     """A batch of an input that was added: its pages' answers, and records that could not be read."""
 
     answers: list[Answer]
-    skipped: list[Skipped]
+    skipped: Sequence[Skipped]
 
 
 def add_inputs(
@@ -125,7 +125,7 @@ def _each(
     """Reading and fingerprinting goes on in other threads while a batch is carried out."""
     workers = Settings(threads=threads).workers
 
-    def prepare(chunk: Chunk) -> tuple[Arrays | None, list[Skipped], int]:
+    def prepare(chunk: Chunk) -> tuple[Arrays | None, Sequence[Skipped], int]:
         loaded = chunk.load()
         arrays = index.arrays(loaded.pages, _named(loaded.pages)) if loaded.pages.num_rows else None
         return arrays, loaded.skipped, chunk.nbytes
@@ -133,7 +133,7 @@ def _each(
     before = 0
     with opened.source() as source, ThreadPoolExecutor(1) as committing:
         progress.begin("reading", source.nbytes())
-        under_way: deque[tuple[Future[list[Answer]], list[Skipped]]] = deque()
+        under_way: deque[tuple[Future[list[Answer]], Sequence[Skipped]]] = deque()
         try:
             for arrays, skipped, size in in_order(source.chunks(), prepare, workers):
                 count = 0 if arrays is None else len(arrays.ids)

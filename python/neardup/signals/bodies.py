@@ -22,7 +22,6 @@ from neardup.engines import Progress
 from neardup.engines.outcome import unique_ids
 from neardup.errors import InputError
 from neardup.fingerprints import Projection, ShingleSet, Supershingles
-from neardup.page import Skipped
 from neardup.signals.comparisons import SIMHASH_BITS
 from neardup.signals.compression import METHODS, own_sizes
 from neardup.signals.idf import Idf
@@ -64,7 +63,8 @@ class Bodies:
     strings: dict[str, list[str | None]]
     #: Mapped from the temporary file: content, text, main, layout.
     stored: pa.Table
-    skipped: list[Skipped]
+    #: How many records could not be read.
+    skipped: int
     _by_id: dict[str, int]
     _by_url: dict[str, int]
 
@@ -93,7 +93,7 @@ def read_bodies(
     urls: list[str | None] = []
     fixed: list[dict[str, npt.NDArray[Any]]] = []
     strings: list[dict[str, list[str | None]]] = []
-    skipped: list[Skipped] = []
+    skipped = 0
 
     def work(chunk: Chunk) -> _Part:
         return _part(chunk, wanted, needs)
@@ -140,7 +140,7 @@ class _Part:
     fixed: dict[str, npt.NDArray[Any]]
     strings: dict[str, list[str | None]]
     stored: pa.RecordBatch
-    skipped: list[Skipped]
+    skipped: int
     nbytes: int
 
 
@@ -164,7 +164,7 @@ def _part(chunk: Chunk, wanted: pa.StringArray, needs: Needs) -> _Part:
         fixed,
         strings,
         stored,
-        loaded.skipped,
+        len(loaded.skipped),
         chunk.nbytes,
     )
 

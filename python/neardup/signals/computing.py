@@ -108,7 +108,7 @@ def compute(
                 bodies = read_bodies(
                     source, {*asked.a, *asked.b}, Needs(body, idf, names), Path(folder, body), workers, progress
                 )
-            skipped += len(bodies.skipped)
+            skipped += bodies.skipped
             # The page with the smaller name comes first: a signal has no direction.
             ordered = [sorted(names_of_pair) for names_of_pair in zip(asked.a, asked.b, strict=True)]
             rows = tuple(bodies.rows_of([pair[side] for pair in ordered]) for side in (0, 1))
