@@ -24,6 +24,7 @@ class Replayed:
     >>> last = stream.open()
     >>> last.read(5), last.read(), stream.copied
     (b'one t', b'wo three', 7)
+    >>> stream.discard()
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -89,12 +90,14 @@ class _Reading:
         self._from, self._at = stream, 0
 
     def read(self, size: int = -1) -> bytes:
+        """So many bytes, fewer only at the end, whether they are in the copy or still to come; all by default."""
         parts: list[bytes] = []
-        while data := self._from.read_at(self._at, size):
+        missing = size
+        while missing and (data := self._from.read_at(self._at, missing)):
             self._at += len(data)
             parts.append(data)
             if size >= 0:
-                break
+                missing -= len(data)
         return b"".join(parts)
 
     def close(self) -> None:
