@@ -14,7 +14,7 @@ use std::time::Duration;
 use fjall::{AbstractTree, Keyspace, OwnedWriteBatch};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::error::{Error, Result, damaged, damaged_file};
+use crate::error::{Error, Result, damaged, damaged_file, refused};
 use crate::frames::{CHAIN, Frame, Link, fold};
 use crate::locked;
 use crate::store::Tables;
@@ -62,7 +62,7 @@ impl<'a> Batch<'a> {
         }
         let link = *next;
         self.insert(&self.tables.about, CHAIN, link.encode());
-        self.batch.commit()?;
+        self.batch.commit().map_err(refused)?;
         *next = Link { number: link.number + 1, least: least(&self.tables.about), previous: self.digest };
         Ok(link.number)
     }
@@ -136,12 +136,12 @@ impl Note {
 
     /// So many commits are on the disk.
     pub fn write(&self, number: u64) -> Result<()> {
-        Ok(write_at_start(&self.file, &note_of(number))?)
+        write_at_start(&self.file, &note_of(number)).map_err(refused)
     }
 
     /// The note itself is on the disk when this returns.
     pub fn sync(&self) -> Result<()> {
-        Ok(self.file.sync_all()?)
+        self.file.sync_all().map_err(refused)
     }
 }
 

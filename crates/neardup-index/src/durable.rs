@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::chain::Note;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refused};
 use crate::journal::journals;
 use crate::locked;
 
@@ -170,7 +170,7 @@ impl Durable {
         }
         drop(newest);
         self.given_back.notify_one();
-        Ok(done?)
+        done.map_err(refused)
     }
 }
 

@@ -79,6 +79,17 @@ impl From<fjall::Error> for Error {
     }
 }
 
+/// What the operating system, or the store, said to a write or a sync. What is stored may be sound: nothing was read.
+pub fn refused(error: impl Into<fjall::Error>) -> Error {
+    match error.into() {
+        fjall::Error::Io(error) | fjall::Error::Storage(fjall::LsmError::Io(error)) => {
+            Error::Store(error.to_string())
+        }
+        other => other.into(),
+    }
+}
+
+/// Of reading; of writing, [`refused`].
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         match error.kind() {

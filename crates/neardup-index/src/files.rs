@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 use crate::chain::NOTE;
-use crate::error::{Error, Result, damaged_file};
+use crate::error::{Error, Result, damaged_file, refused};
 use crate::frames::{self, Frame, Rest};
 use crate::journal::journals;
 
@@ -88,8 +88,7 @@ impl Journal {
     pub fn cut(&self) -> Result<()> {
         let Some((path, end)) = &self.torn else { return Ok(()) };
         let file = OpenOptions::new().write(true).open(path)?;
-        file.set_len(*end)?;
-        Ok(file.sync_all()?)
+        file.set_len(*end).and_then(|()| file.sync_all()).map_err(refused)
     }
 }
 
@@ -237,7 +236,7 @@ pub fn stand_in(tables: &Path, out: &Path) -> Result<()> {
         let to = out.join(KEYSPACES).join(folder.file_name().unwrap_or_default());
         std::fs::create_dir_all(to.join(TABLES))?;
         let (described, bytes) = described(&tables, &folder)?;
-        std::fs::write(to.join(described.file_name().unwrap_or_default()), bytes)?;
+        std::fs::write(to.join(described.file_name().unwrap_or_default()), bytes).map_err(refused)?;
         std::fs::copy(folder.join(CURRENT), to.join(CURRENT))?;
         for (file, _) in listed(&tables, &folder)? {
             link(&file, &to.join(TABLES).join(file.file_name().unwrap_or_default()))?;
@@ -253,7 +252,7 @@ fn copy_written(from: &Path, to: &Path) -> Result<()> {
     if from.extension().is_some_and(|extension| extension == "jnl") {
         bytes.truncate(written);
     }
-    Ok(std::fs::write(to, bytes)?)
+    std::fs::write(to, bytes).map_err(refused)
 }
 
 #[cfg(unix)]

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::changes::{Changes, lost};
 use crate::durable::{Durable, EverySecond, Reached};
-use crate::error::{Error, Result, damaged};
+use crate::error::{Error, Result, damaged, refused};
 use crate::finding::{candidate, gather};
 use crate::group::Group;
 use crate::judge::{Candidate, judge};
@@ -198,7 +198,7 @@ impl Index {
     /// Everything that was committed is on disk when this returns.
     pub fn flush(&self) -> Result<()> {
         let commit = self.tables.last();
-        self.tables.database.persist(fjall::PersistMode::SyncAll)?;
+        self.tables.database.persist(fjall::PersistMode::SyncAll).map_err(refused)?;
         self.durable.note(commit)
     }
 

@@ -18,7 +18,7 @@ use fjall::{
 };
 
 use crate::chain::{Batch, Note, next_link};
-use crate::error::{Error, Result, damaged, damaged_file};
+use crate::error::{Error, Result, damaged, damaged_file, refused};
 use crate::files::{self, Journal};
 use crate::frames::Link;
 use crate::guard::guarded;
@@ -246,7 +246,7 @@ impl Tables {
         table.rotate_memtable()?;
         while table.tree.sealed_memtable_count() > 0 {
             // Refused if something could not be written in the background.
-            self.database.persist(PersistMode::Buffer)?;
+            self.database.persist(PersistMode::Buffer).map_err(refused)?;
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::chain::Note;
 use crate::changes::{Changes, id_key};
-use crate::error::{Damage, Error, Result, damaged};
+use crate::error::{Damage, Error, Result, damaged, refused};
 use crate::files;
 use crate::finding::each_number;
 use crate::guard::guarded;
@@ -332,7 +332,7 @@ impl Index {
             }
             ingestion.finish()?;
         }
-        Ok(copy.database.persist(fjall::PersistMode::SyncAll)?)
+        copy.database.persist(fjall::PersistMode::SyncAll).map_err(refused)
     }
 }
 
