@@ -34,6 +34,8 @@ const FULL: u64 = 100 - HIDDEN;
 /// in question.
 const HIDDEN: u64 = 15;
 const MOSTLY: u64 = 30;
+/// Turns are weighed against at least this part of the places.
+const FEWEST: u64 = 16;
 /// How many shingles a way is followed: one for sixteen of the page, within these.
 const NEAREST: u64 = 8;
 const FARTHEST: u64 = 64;
@@ -89,30 +91,62 @@ struct Repetition {
 }
 
 impl Repetition {
-    /// By a table of the shingles, each with what came behind it the last time.
     fn of(shingles: &[u64]) -> Self {
-        const FREE: u64 = 0;
-        let slots = (2 * shingles.len()).next_power_of_two().max(2);
-        let shift = 64 - slots.ilog2();
-        let mut table = vec![(FREE, 0u64); slots];
+        let mut last = LastPlaces::default();
         let mut found = Repetition { different: 0, turns: 0 };
-        for (at, &shingle) in shingles.iter().enumerate() {
-            // The one that is as a free place is counted as another.
-            let shingle = if shingle == FREE { u64::MAX } else { shingle };
-            let mut slot = (shingle.wrapping_mul(SPREAD) >> shift) as usize;
-            while table[slot].0 != shingle && table[slot].0 != FREE {
-                slot = (slot + 1) & (slots - 1);
+        for at in 0..shingles.len() {
+            match last.replace(shingles, at) {
+                None => found.different += 1,
+                // The last shingle goes on as it did before, for all one knows.
+                Some(before) => {
+                    found.turns +=
+                        u64::from(at + 1 < shingles.len() && shingles[at + 1] != shingles[before + 1]);
+                }
             }
-            // The last shingle goes on as it did before, for all one knows.
-            let way = shingles.get(at + 1).copied();
-            if table[slot].0 == FREE {
-                found.different += 1;
-            } else {
-                found.turns += u64::from(way.is_some_and(|way| way != table[slot].1));
-            }
-            table[slot] = (shingle, way.unwrap_or_default());
         }
         found
+    }
+}
+
+/// Where each shingle of a page stood last; a table that grows with how many are different, not with the page.
+#[derive(Debug)]
+struct LastPlaces {
+    /// Places, from 1; 0 is free.
+    slots: Vec<u32>,
+    taken: usize,
+}
+
+impl Default for LastPlaces {
+    fn default() -> Self {
+        LastPlaces { slots: vec![0; 1024], taken: 0 }
+    }
+}
+
+impl LastPlaces {
+    /// Notes that the shingle at a place stands there; returns where it stood before.
+    fn replace(&mut self, shingles: &[u64], at: usize) -> Option<usize> {
+        if 2 * self.taken >= self.slots.len() {
+            let grown = vec![0; 2 * self.slots.len()];
+            let places = std::mem::replace(&mut self.slots, grown);
+            for place in places.into_iter().filter(|&place| place > 0) {
+                let slot = self.slot(shingles, shingles[place as usize - 1]);
+                self.slots[slot] = place;
+            }
+        }
+        let slot = self.slot(shingles, shingles[at]);
+        let before = std::mem::replace(&mut self.slots[slot], at as u32 + 1);
+        self.taken += usize::from(before == 0);
+        (before > 0).then(|| before as usize - 1)
+    }
+
+    /// Where a shingle is noted, or would be.
+    fn slot(&self, shingles: &[u64], shingle: u64) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = (shingle.wrapping_mul(SPREAD) >> (64 - self.slots.len().ilog2())) as usize;
+        while self.slots[slot] > 0 && shingles[self.slots[slot] as usize - 1] != shingle {
+            slot = (slot + 1) & mask;
+        }
+        slot
     }
 }
 
@@ -127,7 +161,8 @@ struct Extent {
 impl Extent {
     /// None if nothing is in question.
     fn of(places: u64, Repetition { different, turns }: Repetition) -> Option<Self> {
-        let all = different + turns;
+        // A text that says one thing over and over hides nothing by its few turns.
+        let all = (different + turns).max(places / FEWEST);
         let beyond = u128::from((100 * turns).saturating_sub(HIDDEN * all)) << 32;
         let share = (beyond / u128::from(((MOSTLY - HIDDEN) * all).max(1))).min(1 << 32) as u64;
         (share > 0).then_some(Extent { places, share })
