@@ -497,7 +497,8 @@ def test_memory_stays_whatever_clients_send(tmp_path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert _peak_memory(process.pid) < before + 60e6
+        # What was sent is half a gigabyte.
+        assert _peak_memory(process.pid) < before + 120e6
         assert Client(address).ready()
 
 

@@ -73,7 +73,7 @@ def test_from_the_overview_to_a_cluster_to_a_pair(watched: Watched, run_folder: 
 
 
 def test_moving_the_slider_changes_the_clusters(watched: Watched, run_folder: Path) -> None:
-    shape = shape_of(run_folder, open_result(run_folder).report)
+    shape = shape_of(open_result(run_folder))
     page = watched.open("/clusters")
     slider = page.locator("#threshold")
     last = int(slider.get_attribute("max"))
