@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
+
+# What tests share stands a folder higher.
+sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from collections_of_pages import everything
 
