@@ -22,7 +22,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from browser import find_chromium
+from neardup.errors import MissingExtra
+from neardup.render.pool import find_browser
 
 #: Commands that are not run, and why.
 NOT_RUN: Final = {
@@ -53,8 +54,16 @@ def commands(block: str) -> list[str]:
     return [line for line in lines if line]
 
 
+def _browser() -> str | None:
+    """The browser that `neardup render` takes by itself: the one without a window, where it is installed."""
+    try:
+        return find_browser(os.environ.get("CHROMIUM"))
+    except MissingExtra:
+        return None
+
+
 def _without_a_browser() -> str | None:
-    return None if find_chromium() else "no Chromium is installed"
+    return None if _browser() else "no Chromium is installed"
 
 
 def why_not_run(command: str) -> str | None:
@@ -71,7 +80,7 @@ def why_not_run(command: str) -> str | None:
 
 def as_run(command: str) -> str:
     """The command as it runs here: by the browser that tests have, which has no sandbox for the superuser."""
-    options = f"--browser {find_chromium()} {'--no-sandbox ' if os.geteuid() == 0 else ''}"
+    options = f"--browser {_browser()} {'--no-sandbox ' if os.geteuid() == 0 else ''}"
     return _RENDERS.sub(f"neardup render {options}", command)
 
 
