@@ -135,7 +135,7 @@ def test_only_what_cannot_run_is_left_out(monkeypatch: pytest.MonkeyPatch) -> No
     for pattern in guides.NOT_RUN:
         assert any(re.match(pattern, command) for command in every), f"nothing is left out by {pattern}"
     ours = [command for command in every if "neardup" in command.split()[0] and left_out[command] is not None]
-    chromium_is_missing = guides.find_chromium() is None
+    chromium_is_missing = guides.browser_program() is None
     assert len(ours) == 3 or chromium_is_missing, ours
     for command, reason in left_out.items():
         if reason is not None:

@@ -54,7 +54,7 @@ def commands(block: str) -> list[str]:
     return [line for line in lines if line]
 
 
-def _browser() -> str | None:
+def browser_program() -> str | None:
     """The browser that `neardup render` takes by itself: the one without a window, where it is installed."""
     try:
         return find_browser(os.environ.get("CHROMIUM"))
@@ -63,7 +63,7 @@ def _browser() -> str | None:
 
 
 def _without_a_browser() -> str | None:
-    return None if _browser() else "no Chromium is installed"
+    return None if browser_program() else "no Chromium is installed"
 
 
 def why_not_run(command: str) -> str | None:
@@ -80,7 +80,7 @@ def why_not_run(command: str) -> str | None:
 
 def as_run(command: str) -> str:
     """The command as it runs here: by the browser that tests have, which has no sandbox for the superuser."""
-    options = f"--browser {_browser()} {'--no-sandbox ' if os.geteuid() == 0 else ''}"
+    options = f"--browser {browser_program()} {'--no-sandbox ' if os.geteuid() == 0 else ''}"
     return _RENDERS.sub(f"neardup render {options}", command)
 
 
