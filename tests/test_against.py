@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Settings
-from neardup.detectors import parse
 from neardup.engines import local
 from neardup.engines.earlier import STATISTICS
 from neardup.errors import InputError, UsageError
 from neardup.job import dedup
+from neardup.methods import parse
 
 #: The last three need statistics: tokens that are rare, chunks that are, and blocks of content.
 DETECTORS = [

@@ -26,12 +26,12 @@ from brute_force import BruteForce, shingles
 from hard_pages import Page, hard_pages
 from neardup import Index, Settings, parse
 from neardup.comparison import compare_batch
-from neardup.detectors import Detector
 from neardup.evaluation.judged import Judged
 from neardup.evaluation.pairs import evaluate_pairs
 from neardup.graph.cut import cut
 from neardup.index import Answer
 from neardup.job import statistics_of
+from neardup.methods import Detector
 from neardup.report.explain import explain
 from neardup.report.run_pages import RunPages
 from neardup.results import Opened

@@ -23,8 +23,7 @@ ROOT = Path(neardup.__file__).parent
 LAYERS = [
     {"errors", "version", "lazy", "record", "page", "selection", "spreadsheet", "workers", "writing", "_native"},
     {"text"},
-    {"fingerprints"},
-    {"detectors"},
+    {"methods"},
     {"sources"},
     {"sinks"},
     {"graph"},

@@ -17,8 +17,6 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.default import default_detector
 from neardup.earlier_pages import EarlierPages
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.collect import collect
@@ -31,7 +29,9 @@ from neardup.engines.scratch import Scratch, check_room, discard, temporary
 from neardup.engines.stopwatch import Stopwatch
 from neardup.engines.unread import FILE as SKIPPED_FILE
 from neardup.errors import InputError, NeardupError, OutputError, UsageError
-from neardup.fingerprints import CollectionStatistics
+from neardup.methods import Detector, parse
+from neardup.methods.default import default_detector
+from neardup.methods.statistics import CollectionStatistics
 from neardup.page import BATCH_BYTES
 from neardup.results import Opened, Result, Written, open_result
 from neardup.sinks import write_groups, write_json, write_table

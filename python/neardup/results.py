@@ -18,9 +18,9 @@ from neardup.earlier_pages import EarlierPages
 from neardup.engines.earlier import STATISTICS
 from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.errors import FormatError, InputError
-from neardup.fingerprints import CollectionStatistics
 from neardup.graph.clusters import CLUSTERS
 from neardup.lazy import later
+from neardup.methods.statistics import CollectionStatistics
 from neardup.record import record
 from neardup.selection import Rows, rows_where
 from neardup.sources import Fields, Inputs, open_inputs

@@ -19,7 +19,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector
 from neardup.engines import fingerprinting
 from neardup.engines.lanes import in_lanes
 from neardup.engines.links import count_links, page_links
@@ -29,8 +28,8 @@ from neardup.engines.scratch import Scratch
 from neardup.engines.settings import Settings
 from neardup.engines.store import Lists, PartStore, loaded
 from neardup.errors import InputError
-from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
-from neardup.fingerprints.one_pass import OnePass, ReadPages
+from neardup.methods import AnyFingerprint, ChunkSets, Detector, Fingerprint, FixedWidth
+from neardup.methods.one_pass import OnePass, ReadPages
 from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Loaded, Source

@@ -24,8 +24,8 @@ from neardup import _native
 from neardup.engines.collect import Collection, Sets
 from neardup.engines.layout import Layout, computed
 from neardup.engines.packed import bytes_to_lists, bytes_to_rows
-from neardup.fingerprints import AnyFingerprint, FixedWidth
 from neardup.lazy import later
+from neardup.methods import AnyFingerprint, FixedWidth
 from neardup.record import record
 from neardup.sinks import write_table
 

@@ -11,16 +11,8 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines.parts import LIST, fixed_width_column
-from neardup.fingerprints import (
-    AnyFingerprint,
-    ChunkSets,
-    Fingerprint,
-    OfContent,
-    OfPages,
-    OfTerms,
-    Statistical,
-)
-from neardup.fingerprints.one_pass import Made
+from neardup.methods import AnyFingerprint, ChunkSets, Fingerprint, OfContent, OfPages, OfTerms, Statistical
+from neardup.methods.one_pass import Made
 from neardup.text import Reading, content_streams, read, term_lists
 
 
@@ -46,7 +38,7 @@ class Given:
     """What the fingerprints of a batch are computed of: tokens; and terms, content or the pages themselves, for which
     the pages are read once more when the first fingerprint asks for it.
 
-    >>> from neardup.fingerprints import ShingleSet
+    >>> from neardup.methods.shingles import ShingleSet
     >>> from neardup.sources.memory import texts
     >>> given = Given(texts(["a few words"]).batches[0])
     >>> len(given.to(ShingleSet(2))[0]), given.terms.to_pylist()

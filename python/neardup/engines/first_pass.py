@@ -16,20 +16,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector
 from neardup.engines.collect import Collection
 from neardup.engines.fingerprinting import after_all
 from neardup.engines.matching import units_of
 from neardup.engines.settings import Settings
 from neardup.errors import UsageError
-from neardup.fingerprints import (
-    BLOCKS,
-    CollectionStatistics,
-    OfContent,
-    OverSets,
-    StatisticsRound,
-    start_statistics,
-)
+from neardup.methods import Detector, OfContent, OverSets
+from neardup.methods.statistics import BLOCKS, CollectionStatistics, StatisticsRound, start_statistics
 from neardup.text import Reading
 from neardup.workers import in_order
 

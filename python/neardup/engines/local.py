@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from neardup import _native
-from neardup.detectors import Detector
 from neardup.engines import first_pass
 from neardup.engines.collect import Collection, collect
 from neardup.engines.earlier import Earlier, WithEarlier, save, told_of_runs
@@ -26,8 +25,9 @@ from neardup.engines.settings import Settings
 from neardup.engines.stopwatch import Stage, Stopwatch
 from neardup.engines.unread import all_of, unread_of
 from neardup.engines.warnings import collection_warnings
-from neardup.fingerprints import CollectionStatistics
 from neardup.graph.keep import count_undated
+from neardup.methods import Detector
+from neardup.methods.statistics import CollectionStatistics
 from neardup.sources import Source
 
 #: Looks at what a run read and found, and says how right that was, as ``run.json`` tells it.
@@ -47,7 +47,7 @@ def run(
     """Runs the detector over the source; ``certify`` is the last to look at what was read. Pages that ``earlier`` runs
     kept count as there before; those that this one keeps go to the file ``fingerprints``.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> from neardup.sources.memory import texts
     >>> pages = ["the quick brown fox jumps over the lazy dog today"] * 2
     >>> run(texts(pages), parse("exact")).pages["kept"].to_pylist()

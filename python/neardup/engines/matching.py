@@ -11,8 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import (
+from neardup.engines.collect import Sets
+from neardup.engines.matches import Matches, RuleCounts
+from neardup.engines.settings import ALWAYS_HELD, HELD_A_PAGE, POSSIBLE_A_PAGE, Settings
+from neardup.graph import keep_order, set_numbers, set_order, site_units
+from neardup.methods import AnyFingerprint, Detector, FixedWidth, Rule
+from neardup.methods.projections import Projection
+from neardup.methods.rules import (
     AgreeingBits,
     AgreeingColumns,
     AgreeingLanes,
@@ -26,11 +31,7 @@ from neardup.detectors.rules import (
     confirming,
     evidence,
 )
-from neardup.engines.collect import Sets
-from neardup.engines.matches import Matches, RuleCounts
-from neardup.engines.settings import ALWAYS_HELD, HELD_A_PAGE, POSSIBLE_A_PAGE, Settings
-from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
-from neardup.graph import keep_order, set_numbers, set_order, site_units
+from neardup.methods.shingles import Supershingles
 from neardup.record import record
 
 Rows = npt.NDArray[np.uint32]

@@ -22,9 +22,9 @@ from neardup.engines.earlier import Earlier, WithEarlier
 from neardup.engines.matches import Matches
 from neardup.engines.matching import site_numbers
 from neardup.engines.settings import Settings
-from neardup.fingerprints import CollectionStatistics
 from neardup.graph import between_sets, cluster_diameters, clusters_table, ends_of_sets, remove
 from neardup.lazy import later
+from neardup.methods.statistics import CollectionStatistics
 from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
 

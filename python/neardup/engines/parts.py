@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.fingerprints import FixedWidth
+from neardup.methods import FixedWidth
 from neardup.page import Kinds
 from neardup.record import record
 from neardup.sources import Chunk, Loaded

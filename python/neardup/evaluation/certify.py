@@ -19,7 +19,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, parse
 from neardup.earlier_pages import EarlierPages
 from neardup.engines import Outcome, Progress, Settings, Silent
 from neardup.engines.collect import Collection
@@ -28,7 +27,8 @@ from neardup.engines.stopwatch import Stopwatch
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.evaluation.certificate import FindPartners, Notion, Partners, Rows, RunGraph, certificate, notion_of
 from neardup.evaluation.theory import shingle_lengths
-from neardup.fingerprints import Projection
+from neardup.methods import Detector, parse
+from neardup.methods.projections import Projection
 from neardup.report.run_report import write_report
 from neardup.results import Opened, Result, open_result
 from neardup.sinks import write_json

@@ -19,11 +19,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.detectors import parse
 from neardup.earlier_pages import EarlierPages, Place
 from neardup.engines import Settings
 from neardup.engines.outcome import PAGES_OUT
 from neardup.errors import InputError, NeardupError, UsageError
+from neardup.methods import parse
 from neardup.page import PAGES
 from neardup.results import Opened, Result, open_result
 from neardup.sinks.store import FILE, read_store

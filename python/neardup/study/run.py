@@ -17,8 +17,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.shingle_paragraphs import ShingleParagraphing
 from neardup.engines import Progress, Settings, Silent, first_pass
 from neardup.engines.collect import Collection, collect
 from neardup.engines.local import stages
@@ -30,7 +28,8 @@ from neardup.engines.stopwatch import Stopwatch
 from neardup.engines.unread import FILE as SKIPPED_FILE
 from neardup.engines.unread import all_of, unread_of
 from neardup.errors import FormatError, InputError, UsageError
-from neardup.fingerprints import ShingleParagraphs
+from neardup.methods import Detector, parse
+from neardup.methods.paragraphs import ShingleParagraphing, ShingleParagraphs
 from neardup.results import Opened
 from neardup.sinks import write_groups, write_json, write_table
 from neardup.sinks.folder import new_folder

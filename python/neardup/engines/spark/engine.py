@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup import _native
-from neardup.detectors import Detector, parse
 from neardup.engines import first_pass
 from neardup.engines.accepted import AcceptedPairs
 from neardup.engines.default import by_kind, note_default
@@ -38,8 +37,9 @@ from neardup.engines.stopwatch import Stopwatch
 from neardup.engines.unread import Unread
 from neardup.engines.warnings import collection_warnings
 from neardup.errors import InputError
-from neardup.fingerprints import CollectionStatistics
 from neardup.graph.keep import UNDATED, check_dated
+from neardup.methods import Detector, parse
+from neardup.methods.statistics import CollectionStatistics
 from neardup.page import Kinds, Skipped
 from neardup.sources import Fields
 from neardup.sources.inputs import Inputs

@@ -20,13 +20,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.detectors.rules import OfSets, RarestChunks, least_jaccard
 from neardup.engines.layout import COLUMNS_A_RULE, Layout
 from neardup.engines.matching import FEW
 from neardup.engines.packed import bytes_to_lists, lists_to_bytes, whole_groups
 from neardup.engines.spark.reading import Batches
 from neardup.engines.spark.skew import with_counts
 from neardup.engines.spark.working import Working
+from neardup.methods.rules import OfSets, RarestChunks, least_jaccard
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
