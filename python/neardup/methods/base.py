@@ -10,7 +10,7 @@ themselves (``OfPages``), for what tokens lack, such as periods; and statistics 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import Field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -97,7 +97,6 @@ class Statistical(Protocol):
 AnyFingerprint = Fingerprint | ChunkSets | Statistical
 
 
-@dataclass(frozen=True)
 class Detector:
     """Base of all detectors. Subclasses are frozen dataclasses whose fields are the parameters.
 
@@ -153,13 +152,19 @@ class Detector:
         """For the table of methods: tokens of a chunk (n), numbers of a fingerprint (k), and what must be shared."""
         return ("–", "–", "–")
 
+    @classmethod
+    def parameter_fields(cls) -> tuple[Field[Any], ...]:
+        """Names and defaults of the parameters."""
+        # Subclasses are dataclasses; the base is none, so that they may be of any kind.
+        return fields(cls)  # type: ignore[arg-type]
+
     def parameters(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {field.name: getattr(self, field.name) for field in self.parameter_fields()}
 
     def __str__(self) -> str:
         changed = [
             f"{field.name}={getattr(self, field.name)}"
-            for field in fields(self)
+            for field in self.parameter_fields()
             if getattr(self, field.name) != field.default
         ]
         return f"{self.name}({','.join(changed)})" if changed else self.name

@@ -8,7 +8,6 @@ over the tokens; 8 bytes a chunk that is kept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
@@ -17,11 +16,12 @@ from neardup import _native
 from neardup.methods.registry import register
 from neardup.methods.shared import SharesNumbers, SharesRatio
 from neardup.methods.shingles import ShingleSet
+from neardup.record import record
 
 
 # All word n-grams as chunks: what every selection is a part of (Potthast & Stein §2).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class WordChunks(SharesRatio):
     """Pages whose sets of ``n``-word chunks share ``ratio`` of their union.
 
@@ -46,7 +46,7 @@ class WordChunks(SharesRatio):
         return ShingleSet(k=self.n)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SmallestShingles:
     """The ``k`` smallest windows of ``n`` tokens.
 
@@ -68,7 +68,7 @@ class SmallestShingles:
 
 # Shingling: the k smallest chunks (Broder 1997, 2000).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Shingling(SharesNumbers):
     """Pages that share ``kappa`` of the ``k`` smallest ``n``-word chunks of each.
 
@@ -94,7 +94,7 @@ class Shingling(SharesNumbers):
         return SmallestShingles(n=self.n, k=self.k)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RandomChunks:
     """``k`` of the windows of ``n`` tokens.
 
@@ -116,7 +116,7 @@ class RandomChunks:
 
 # Random selection of chunks (Potthast & Stein, Table 1).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class RandomSelection(SharesNumbers):
     """Pages that share ``kappa`` of the ``k`` chunks that each draws at random.
 
@@ -142,7 +142,7 @@ class RandomSelection(SharesNumbers):
         return RandomChunks(n=self.n, k=self.k)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SlidingWindow:
     """The windows of ``n`` tokens at places 0, ``m``, 2·``m`` …
 
@@ -164,7 +164,7 @@ class SlidingWindow:
 
 # One of a sliding window: the chunks at every m-th word (Potthast & Stein, Table 1).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class OneOfSlidingWindow(SharesRatio):
     """Pages whose ``n``-word chunks at every ``m``-th word share ``ratio`` of their union.
 
@@ -190,7 +190,7 @@ class OneOfSlidingWindow(SharesRatio):
         return SlidingWindow(n=self.n, m=self.m)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Winnowed:
     """The smallest of every ``w`` consecutive windows of ``n`` tokens.
 
@@ -212,7 +212,7 @@ class Winnowed:
 
 # Winnowing: the smallest chunk of every window (Schleimer et al. 2003).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Winnowing(SharesRatio):
     """Pages whose winnowed ``n``-word chunks share ``ratio`` of their union.
 
@@ -239,7 +239,7 @@ class Winnowing(SharesRatio):
         return Winnowed(n=self.n, w=self.w)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BreakpointChunks:
     """The stretches between words whose hash is 0 mod ``n``.
 
@@ -260,7 +260,7 @@ class BreakpointChunks:
 
 # Hashed-breakpoint chunking (Brin et al. 1995): the best of Potthast & Stein's experiments.
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class HashedBreakpointChunks(SharesRatio):
     """Pages whose stretches between breakpoint words share ``ratio`` of their union.
 
@@ -288,7 +288,7 @@ class HashedBreakpointChunks(SharesRatio):
         return f"{self.n} on average"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WordBreakpoints:
     """The windows of ``n`` words that end in a word whose hash is 0 mod ``m``.
 
@@ -310,7 +310,7 @@ class WordBreakpoints:
 
 # Hashed breakpoints, Brin's word rule, as a selection of n-grams (Potthast & Stein, Table 1).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class BrinBreakpoints(SharesRatio):
     """Pages whose ``n``-word chunks that end in a breakpoint word share ``ratio`` of their union.
 

@@ -10,7 +10,7 @@ known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -22,10 +22,11 @@ from neardup.methods.planner import Plan, band_probability, plan
 from neardup.methods.registry import register
 from neardup.methods.rules import ExactJaccard, Logistic, Rule, SingleColumns
 from neardup.methods.statistics import CollectionStatistics
+from neardup.record import record
 from neardup.text.content import Ideas
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Content:
     """How the elements of a page are weighed.
 
@@ -41,7 +42,7 @@ class Content:
         return _native.content_sets(streams, frequencies=frequencies, enough=self.enough, title=title)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ContentSets(OfContent):
     """The sets of pages by themselves, without statistics of their sites.
 
@@ -59,7 +60,7 @@ class ContentSets(OfContent):
         return self.content.sets(streams, None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ContentBands(OfContent):
     """One key for each of ``bands`` bands of ``rows`` min-values of these sets."""
 
@@ -75,7 +76,7 @@ class ContentBands(OfContent):
         return _keys(self.content.sets(streams, None), self.bands, self.rows)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SiteContentSets(OfContent):
     """The sets with what siblings share weighed down: a fingerprint once the blocks of the sites are counted."""
 
@@ -89,7 +90,7 @@ class SiteContentSets(OfContent):
         return GivenContentSets(self.content, statistics.table(1))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SiteContentBands(OfContent):
     """Bands of those."""
 
@@ -117,7 +118,7 @@ class SiteContentBands(OfContent):
         return GivenContentBands(self.content, self.bands, self.rows, statistics.table(1))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class GivenContentSets(OfContent):
     """With the counts at hand."""
 
@@ -128,7 +129,7 @@ class GivenContentSets(OfContent):
         return self.content.sets(streams, self.table)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class GivenContentBands(OfContent):
     """With the counts at hand."""
 
@@ -155,7 +156,7 @@ CALIBRATION: Final = Logistic(middle=0.925, steepness=60.0)
 
 
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class TemplateAware(Detector):
     """Pairs that have the same main text with at least this ``probability``, whatever surrounds it.
 

@@ -7,7 +7,6 @@ that is kept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
@@ -16,9 +15,10 @@ from neardup import _native
 from neardup.methods.base import OfTerms
 from neardup.methods.registry import register
 from neardup.methods.shared import SharesRatio
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PrefixAnchors(OfTerms):
     """The windows of ``n`` words that begin with one of ``prefixes`` (joined by "+"); without any, with one in
     ``every`` of the prefixes of ``letters`` letters.
@@ -46,7 +46,7 @@ class PrefixAnchors(OfTerms):
 
 # Prefix anchors, Manber's: chunks that begin with a particular prefix (Manber 1994).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class PrefixAnchor(SharesRatio):
     """Pages whose ``n``-word chunks that begin with an anchor share ``ratio`` of their union.
 
@@ -76,7 +76,7 @@ class PrefixAnchor(SharesRatio):
         return PrefixAnchors(n=self.n, prefixes=self.prefixes, letters=self.letters, every=self.every)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RarePrefixes(OfTerms):
     """The windows of ``n`` words whose first ``letters`` letters at most ``most`` words of the page begin with.
 
@@ -100,7 +100,7 @@ class RarePrefixes(OfTerms):
 
 # Prefix anchors, Heintze's: chunks that begin with a prefix which is infrequent on the page (Heintze 1996).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class RarePrefixAnchor(SharesRatio):
     """Pages whose ``n``-word chunks that begin with a rare prefix share ``ratio`` of their union.
 
@@ -127,7 +127,7 @@ class RarePrefixAnchor(SharesRatio):
         return RarePrefixes(n=self.n, letters=self.letters, most=self.most)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ByteBreakpoints(OfTerms):
     """The substrings of ``n`` bytes whose hash is 0 mod ``m``.
 
@@ -149,7 +149,7 @@ class ByteBreakpoints(OfTerms):
 
 # Hashed breakpoints, Manber's byte rule: substrings whose hash ends in a zero byte (Manber 1994).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class ManberBreakpoints(SharesRatio):
     """Pages whose selected substrings of ``n`` bytes share ``ratio`` of their union.
 

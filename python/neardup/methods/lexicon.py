@@ -8,7 +8,6 @@ the tokens, then one look-up a token; 8 bytes a signature or chunk that is kept.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
@@ -18,9 +17,10 @@ from neardup.methods.base import FixedWidth
 from neardup.methods.registry import register
 from neardup.methods.shared import SharesColumns, SharesRatio
 from neardup.methods.statistics import CollectionStatistics
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LexiconSignatures:
     """Signatures of the full lexicon and of ``randomised`` others, of terms of a normalised idf from ``low`` to
     ``high``.
@@ -67,7 +67,7 @@ class LexiconSignatures:
         return GivenSignatures(self, _native.NumberTable(statistics.between(1, fewest, most)), unlisted=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class GivenSignatures:
     """With the lexicon at hand: listed terms, or all but the listed ones."""
 
@@ -92,7 +92,7 @@ class GivenSignatures:
 
 # I-Match: one signature of the terms of middling frequency (Chowdhury et al. 2002).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class IMatch(SharesColumns):
     """Pages with the same set of terms whose normalised idf lies between ``low`` and ``high``.
 
@@ -128,7 +128,7 @@ class IMatch(SharesColumns):
 
 # I-Match with randomised lexicons (Kołcz, Chowdhury & Alspector 2004).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class RandomisedIMatch(SharesColumns):
     """Pages with the same I-Match signature in at least ``kappa`` of ``k`` lexicons.
 
@@ -163,7 +163,7 @@ class RandomisedIMatch(SharesColumns):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RepeatedChunks:
     """The windows of ``n`` tokens that at least two pages of the collection have.
 
@@ -188,7 +188,7 @@ class RepeatedChunks:
         return MemberChunks(self.n, statistics.table(self.n), inside=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class MemberChunks:
     """The windows of ``n`` tokens inside, or outside, a table of the collection."""
 
@@ -202,7 +202,7 @@ class MemberChunks:
 
 # SPEX: the chunks that occur on several pages (Bernstein & Zobel 2004).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Spex(SharesRatio):
     """Pages whose ``n``-word chunks that other pages have too share ``ratio`` of their union.
 
@@ -228,7 +228,7 @@ class Spex(SharesRatio):
         return RepeatedChunks(n=self.n)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RareChunks:
     """The windows of ``n`` tokens that at most ``most`` pages of the collection have.
 
@@ -258,7 +258,7 @@ class RareChunks:
 
 # Rare chunks: those that few pages have (Heintze 1996).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class RareChunkSelection(SharesRatio):
     """Pages whose ``n``-word chunks that at most ``most`` pages have share ``ratio`` of their union.
 

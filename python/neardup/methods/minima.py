@@ -9,7 +9,6 @@ page, or a sixteenth of that.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -26,7 +25,7 @@ from neardup.methods.statistics import CollectionStatistics
 from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Minima:
     """``k`` min-values over windows of ``n`` tokens, each tagged with its function.
 
@@ -52,7 +51,7 @@ class Minima:
 
 # Shingling by k functions: min-values (Broder 1997; the lecture on MinHash).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class ShinglingFunctions(SharesColumns):
     """Pages that agree in ``kappa`` of ``k`` min-values over their ``n``-word chunks.
 
@@ -110,7 +109,7 @@ class PackedMinima:
 
 # b-bit signatures: MinHash with two bits a value (Li & König 2010).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class BBitMinHash(Detector):
     """Pages whose Jaccard similarity, as ``b`` bits of each of ``m`` min-values tell it, is at least ``threshold``.
 
@@ -168,7 +167,7 @@ class BBitMinHash(Detector):
         return (str(self.n), f"{self.m} × {self.b} bits", f"{self.needed} lanes agree")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OnePermutation:
     """``k`` bins over windows of ``n`` tokens, each number tagged with its bin.
 
@@ -195,7 +194,7 @@ class OnePermutation:
 
 # One-permutation hashing with optimal densification (Li, Owen & Zhang 2012; Shrivastava 2017).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class OnePermutationHashing(SharesColumns):
     """Pages that agree in ``kappa`` of ``k`` bins over their ``n``-word chunks.
 
@@ -226,7 +225,7 @@ class OnePermutationHashing(SharesColumns):
         return similarity
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WeightedSamples:
     """``k`` samples of the windows of ``n`` tokens, weighted by how often each occurs.
 
@@ -253,7 +252,7 @@ class WeightedSamples:
         return _native.weighted_samples(tokens, k=self.n, count=self.k)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RarityWeightedSamples:
     """The same weighted by tf·idf: a fingerprint once the collection's frequencies are given."""
 
@@ -272,7 +271,7 @@ class RarityWeightedSamples:
         return GivenSamples(self, statistics.pages, statistics.table(self.n))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class GivenSamples:
     """With the frequencies at hand."""
 
@@ -292,7 +291,7 @@ class GivenSamples:
 
 # Weighted MinHash over tf or tf·idf (Ioffe 2010).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class WeightedMinHash(SharesColumns):
     """Pages that agree in ``kappa`` of ``k`` weighted samples of their ``n``-word chunks.
 

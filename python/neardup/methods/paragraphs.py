@@ -7,7 +7,6 @@ read a second time for its text; 8 bytes a paragraph.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -18,9 +17,10 @@ from neardup import _native
 from neardup.methods.base import Detector, OfPages
 from neardup.methods.registry import register
 from neardup.methods.rules import RarestChunks, Rule, SharedOfLarger, least_jaccard
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ShingleParagraphs:
     """Paragraphs of ``sentences`` sentences of at most ``sentence`` characters, of pages ``longer_than`` so many.
 
@@ -50,7 +50,7 @@ class ShingleParagraphs:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CountedParagraphs(OfPages):
     """The same as a set in which the second, third … of equal paragraphs are numbers of their own.
 
@@ -67,7 +67,7 @@ class CountedParagraphs(OfPages):
 
 
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class ShingleParagraphing(Detector):
     """Pages that share ``share`` of the paragraphs of the one that has more of them, repetitions counted.
 

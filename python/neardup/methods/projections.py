@@ -8,7 +8,6 @@ a sign or an addition a token and direction; a bit a plane, or 8 bytes a code.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
@@ -91,7 +90,7 @@ class TermSketch:
 
 # Alg. C: random projections (Charikar 2002; Henzinger 2006 §2, §3.3).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Charikar(Detector):
     """Near-duplicates agree in at least ``t`` of ``bits`` bits, and share terms.
 
@@ -139,7 +138,7 @@ class Charikar(Detector):
 
 # Alg. C over shingles: the question that Henzinger 2006 leaves open.
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class CharikarShingles(Detector):
     """Near-duplicates agree in at least ``t`` of ``bits`` bits, projected from shingles of ``n`` tokens.
 
@@ -177,7 +176,7 @@ class CharikarShingles(Detector):
         return (str(self.n), f"{self.bits} bits", f"{self.t} bits agree")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ProjectionCodes:
     """``k`` codes of ``projections`` products each, cut into intervals of ``interval``; 0 takes signs.
 
@@ -206,7 +205,7 @@ class ProjectionCodes:
 
 # Locality-sensitive hashing by random hyperplanes (Charikar 2002).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Hyperplanes(SharesColumns):
     """Pages that share at least ``kappa`` of ``k`` codes of ``r`` signs.
 
@@ -239,7 +238,7 @@ class Hyperplanes(SharesColumns):
 
 # Locality-sensitive hashing by p-stable distributions (Datar et al. 2004).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class PStable(SharesColumns):
     """Pages that share at least ``kappa`` of ``k`` codes of ``r`` projections in intervals of ``w``.
 

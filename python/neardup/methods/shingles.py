@@ -9,7 +9,6 @@ token.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -106,7 +105,7 @@ class Bands:
 
 # Alg. B: shingles, min-values, supershingles (Broder et al. as varied by Fetterly et al.; Henzinger 2006 §2).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Broder(Detector):
     """Near-duplicates agree in at least ``least`` of ``groups`` supershingles.
 
@@ -152,7 +151,7 @@ class Broder(Detector):
 
 # Supershingling: groups of min-values hashed together (Broder 1997, 2000).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Supershingling(SharesColumns):
     """Pages that share at least ``kappa`` of ``k`` supershingles.
 
@@ -186,7 +185,7 @@ class Supershingling(SharesColumns):
 
 # Megashingling: pairs of supershingles hashed together (Fetterly, Manasse & Najork 2003).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Megashingling(Detector):
     """Pages that share at least one megashingle: a pair of their ``groups`` supershingles.
 
@@ -229,7 +228,7 @@ class Megashingling(Detector):
 
 # MinHash with banded candidates, every candidate verified by its exact Jaccard similarity (the lecture).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class MinHash(Detector):
     """Pairs whose sets of ``k``-token shingles have Jaccard similarity at least ``threshold``, exactly.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -22,6 +21,7 @@ from neardup.errors import FormatError, UsageError
 from neardup.methods.base import FixedWidth, OfTerms
 from neardup.methods.registry import register
 from neardup.methods.shared import SharesColumns
+from neardup.record import record
 
 _FOLDER: Final = Path(__file__).parent
 #: The letters of each class, by the kind of script; a character that none names is hashed to one of them.
@@ -37,7 +37,7 @@ ALPHABETS: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Profile:
     """What is expected of a language, and where that was counted."""
 
@@ -119,7 +119,7 @@ def make_profile(
     return Profile(language, origin, pages, words, tuple(zip(alphabet, shares, strict=True)))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FuzzyCodes(OfTerms):
     """A code for each of ``k`` schemes of ``intervals`` intervals against the profile of a language. Cuts lie around 0,
     the expected share: ``spread`` apart, each scheme's shifted by a ``k``-th of that. Classes below ``rarest`` do not
@@ -165,7 +165,7 @@ class FuzzyCodes(OfTerms):
 
 # Fuzzy fingerprinting: deviation from what words of the language begin with (Stein 2005).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class FuzzyFingerprinting(SharesColumns):
     """Pages that agree in at least ``kappa`` of ``k`` fuzzification schemes.
 
