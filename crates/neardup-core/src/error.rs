@@ -1,8 +1,8 @@
-//! What can be wrong with a record, in words for whoever has it.
+//! What can be wrong with a record, or with what is asked, in words for whoever has it.
 
 use std::fmt;
 
-/// Why a record cannot be read.
+/// Why a record cannot be read, or a fingerprint not be computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// JSON is broken, as shows in some column, counted from 1.
@@ -36,6 +36,8 @@ pub enum Error {
     NotPlain {
         field: String,
     },
+    /// A parameter of a fingerprint makes no sense.
+    Parameter(&'static str),
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -57,6 +59,7 @@ impl fmt::Display for Error {
             Error::NoContent { html, text } => write!(out, "no field {html:?} or {text:?}"),
             Error::NotText { field } => write!(out, "field {field:?} is not a string"),
             Error::NotPlain { field } => write!(out, "field {field:?} is neither text nor a number"),
+            Error::Parameter(what) => out.write_str(what),
         }
     }
 }

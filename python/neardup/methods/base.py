@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup import _native
 from neardup.errors import SpecError
 from neardup.methods.rules import OfSets, Rule
 
@@ -47,6 +48,33 @@ class ChunkSets(Protocol):
     def compute(self, tokens: pa.LargeListArray, /) -> pa.LargeListArray:
         """The sets of a batch of pages given as lists of tokens."""
         ...
+
+
+class NativeRows:
+    """Mixed into a fingerprint of fixed size that the native module computes: by its name there, ``native``, with its
+    attributes as parameters. What was counted over the collection is the attribute ``table``."""
+
+    __slots__ = ()
+
+    #: What is computed.
+    native: ClassVar[str]
+
+    def compute(self, lists: pa.LargeListArray, /) -> FixedWidth:
+        """The rows of a batch of pages, given as lists of tokens, or of what else it is computed of."""
+        rows: FixedWidth = _native.compute(self, lists)
+        return rows
+
+
+class NativeSets:
+    """The same for one whose size follows the page."""
+
+    __slots__ = ()
+
+    native: ClassVar[str]
+
+    def compute(self, lists: pa.LargeListArray, /) -> pa.LargeListArray:
+        """The sets of a batch of pages, given as lists of tokens, or of what else it is computed of."""
+        return _native.compute(self, lists)
 
 
 class OfTerms:

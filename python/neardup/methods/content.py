@@ -17,10 +17,11 @@ from typing import ClassVar, Final
 import pyarrow as pa
 
 from neardup import _native
-from neardup.methods.base import Detector, FixedWidth, OfContent
+from neardup.methods.base import Detector, FixedWidth, NativeSets, OfContent
 from neardup.methods.planner import Plan, band_probability, plan
 from neardup.methods.registry import register
 from neardup.methods.rules import ExactJaccard, Logistic, Rule, SingleColumns
+from neardup.methods.shingles import Bands
 from neardup.methods.statistics import CollectionStatistics
 from neardup.record import record
 from neardup.text.content import Ideas
@@ -38,8 +39,17 @@ class Content:
     title: float = 0.02
 
     def sets(self, streams: pa.LargeListArray, frequencies: _native.NumberTable | None) -> pa.LargeListArray:
-        title = self.title if self.ideas.title else 0.0
-        return _native.content_sets(streams, frequencies=frequencies, enough=self.enough, title=title)
+        return _Weighed(self.enough, self.title if self.ideas.title else 0.0, frequencies).compute(streams)
+
+
+@record(frozen=True, slots=True, eq=False)
+class _Weighed(NativeSets):
+    """The elements of a stream, by their weight; ``table``: on how many different pages of its site a cell is found."""
+
+    native: ClassVar[str] = "content"
+    enough: int
+    title: float
+    table: _native.NumberTable | None
 
 
 @record(frozen=True, slots=True)
@@ -147,7 +157,7 @@ class GivenContentBands(OfContent):
 
 
 def _keys(sets: pa.LargeListArray, bands: int, rows: int) -> FixedWidth:
-    return _native.minima_keys(sets, k=1, count=bands * rows, rows=rows)
+    return Bands(1, bands, rows).compute(sets)
 
 
 #: From the similarity of main texts to the probability that two pages have the same content, as ``tools/same_site.py``

@@ -10,10 +10,8 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-import pyarrow as pa
-
 from neardup import _native
-from neardup.methods.base import FixedWidth
+from neardup.methods.base import NativeRows, NativeSets
 from neardup.methods.registry import register
 from neardup.methods.shared import SharesColumns, SharesRatio
 from neardup.methods.statistics import CollectionStatistics
@@ -32,6 +30,7 @@ class LexiconSignatures:
     term on every page, 1 for a term on one. Cost: a first pass (``statistics``), then one look-up a distinct term; 8
     bytes a lexicon.
 
+    >>> import pyarrow as pa
     >>> from neardup.methods.statistics import collect_statistics
     >>> tokens = pa.array([[1, 2, 3, 9], [3, 2, 1, 7], [5, 6]], pa.large_list(pa.uint64()))
     >>> kind = LexiconSignatures(low=0.1, high=0.9, least=2, randomised=1, left_out=0.5)
@@ -60,34 +59,27 @@ class LexiconSignatures:
         pages = max(1, statistics.pages)
         most = math.floor(round(pages ** (1 - self.low), 9))
         fewest = math.ceil(round(pages ** (1 - self.high), 9))
-        if fewest <= 1:
-            # Terms on one page are not listed: then the lexicon is all but the frequent ones.
-            frequent = statistics.between(1, most + 1, 2**32 - 1)
-            return GivenSignatures(self, _native.NumberTable(frequent), unlisted=True)
-        return GivenSignatures(self, _native.NumberTable(statistics.between(1, fewest, most)), unlisted=False)
+        # Terms on one page are not listed: where they count, the lexicon is all but the frequent ones.
+        unlisted = fewest <= 1
+        bounds = (most + 1, 2**32 - 1) if unlisted else (fewest, most)
+        table = _native.NumberTable(statistics.between(1, *bounds))
+        return GivenSignatures(self.randomised, self.left_out, self.least, table, unlisted)
 
 
 @record(frozen=True, slots=True, eq=False)
-class GivenSignatures:
-    """With the lexicon at hand: listed terms, or all but the listed ones."""
+class GivenSignatures(NativeRows):
+    """With the lexicon at hand: the terms of the table, or all but these."""
 
-    kind: LexiconSignatures
-    terms: _native.NumberTable
+    native: ClassVar[str] = "signatures"
+    randomised: int
+    left_out: float
+    least: int
+    table: _native.NumberTable
     unlisted: bool
 
     @property
     def width(self) -> int:
-        return self.kind.width
-
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.lexicon_signatures(
-            tokens,
-            self.terms,
-            unlisted=self.unlisted,
-            randomised=self.kind.randomised,
-            left_out=self.kind.left_out,
-            least=self.kind.least,
-        )
+        return self.randomised + 1
 
 
 # I-Match: one signature of the terms of middling frequency (Chowdhury et al. 2002).
@@ -172,6 +164,7 @@ class RepeatedChunks:
     level (``statistics``), lossless and, after the last count, exact. Cost: the pass, then one look-up a token; 8 bytes
     a repeated chunk.
 
+    >>> import pyarrow as pa
     >>> from neardup.methods.statistics import collect_statistics
     >>> tokens = pa.array([[1, 2, 3, 4], [9, 1, 2, 3]], pa.large_list(pa.uint64()))
     >>> [len(kept) for kept in RepeatedChunks(n=2).given(collect_statistics([tokens], [2])).compute(tokens)]
@@ -189,15 +182,13 @@ class RepeatedChunks:
 
 
 @record(frozen=True, slots=True, eq=False)
-class MemberChunks:
+class MemberChunks(NativeSets):
     """The windows of ``n`` tokens inside, or outside, a table of the collection."""
 
+    native: ClassVar[str] = "member windows"
     n: int
-    members: _native.NumberTable
+    table: _native.NumberTable
     inside: bool
-
-    def compute(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
-        return _native.member_windows(tokens, self.members, n=self.n, inside=self.inside)
 
 
 # SPEX: the chunks that occur on several pages (Bernstein & Zobel 2004).

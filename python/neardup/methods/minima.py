@@ -12,10 +12,8 @@ import math
 from functools import cached_property
 from typing import ClassVar
 
-import pyarrow as pa
-
 from neardup import _native
-from neardup.methods.base import Detector, FixedWidth
+from neardup.methods.base import Detector, NativeRows
 from neardup.methods.planner import Plan, band_probability, binomial_tail, plan
 from neardup.methods.registry import register
 from neardup.methods.rules import AgreeingLanes, Rule, SingleColumns
@@ -26,27 +24,26 @@ from neardup.record import record
 
 
 @record(frozen=True, slots=True)
-class Minima:
+class Minima(NativeRows):
     """``k`` min-values over windows of ``n`` tokens, each tagged with its function.
 
     Shingling by k functions (Broder 1997; the lecture's MinHash). Idea: for each of k hash functions the smallest value
     over the page's chunks; two pages agree in one with probability equal to their Jaccard similarity, independently of
     the others. Cost: k multiplications a token, in registers; 8·k bytes a page.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([list(range(1, 31))], pa.large_list(pa.uint64()))
     >>> Minima(n=5, k=16).compute(tokens).shape
     (1, 16)
     """
 
+    native: ClassVar[str] = "minima"
     n: int
     k: int
 
     @property
     def width(self) -> int:
         return self.k
-
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.tagged_minima(tokens, k=self.n, count=self.k)
 
 
 # Shingling by k functions: min-values (Broder 1997; the lecture on MinHash).
@@ -83,18 +80,20 @@ class ShinglingFunctions(SharesColumns):
 
 
 @record(frozen=True, slots=True)
-class PackedMinima:
+class PackedMinima(NativeRows):
     """``bits`` bits of each of ``m`` min-values over windows of ``n`` tokens.
 
     b-bit signatures (Li and König 2010). Idea: of every min-value only b bits are kept. Values that differ agree in
     them by chance with probability 2^−b, which is accounted for: of m lanes m·(J + (1 − J)·2^−b) agree on average.
     Cost: m multiplications a token; m·b/8 bytes a page, a sixteenth of the values at b = 2.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([list(range(1, 31))], pa.large_list(pa.uint64()))
     >>> PackedMinima(n=5, m=256, bits=2).compute(tokens).shape
     (1, 8)
     """
 
+    native: ClassVar[str] = "packed minima"
     n: int
     m: int
     bits: int
@@ -102,9 +101,6 @@ class PackedMinima:
     @property
     def width(self) -> int:
         return -(-self.m * self.bits // 64)
-
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.packed_minima(tokens, k=self.n, count=self.m, bits=self.bits)
 
 
 # b-bit signatures: MinHash with two bits a value (Li & König 2010).
@@ -168,7 +164,7 @@ class BBitMinHash(Detector):
 
 
 @record(frozen=True, slots=True)
-class OnePermutation:
+class OnePermutation(NativeRows):
     """``k`` bins over windows of ``n`` tokens, each number tagged with its bin.
 
     One-permutation hashing with optimal densification (Li, Owen and Zhang 2012; Shrivastava 2017). Idea: one hash
@@ -176,20 +172,19 @@ class OnePermutation:
     hash of its own number leads to. Each of the k numbers agrees with probability equal to the Jaccard similarity, as
     min-values do, at one multiplication a token instead of k. Cost: O(tokens + k); 8·k bytes a page.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([list(range(1, 31))], pa.large_list(pa.uint64()))
     >>> OnePermutation(n=5, k=64).compute(tokens).shape
     (1, 64)
     """
 
+    native: ClassVar[str] = "one permutation"
     n: int
     k: int
 
     @property
     def width(self) -> int:
         return self.k
-
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.one_permutation_sketches(tokens, k=self.n, count=self.k)
 
 
 # One-permutation hashing with optimal densification (Li, Owen & Zhang 2012; Shrivastava 2017).
@@ -226,7 +221,7 @@ class OnePermutationHashing(SharesColumns):
 
 
 @record(frozen=True, slots=True)
-class WeightedSamples:
+class WeightedSamples(NativeRows):
     """``k`` samples of the windows of ``n`` tokens, weighted by how often each occurs.
 
     Weighted MinHash by consistent weighted sampling (Ioffe 2010), over tf or tf·idf. Idea: each of k functions samples
@@ -235,21 +230,20 @@ class WeightedSamples:
     ln(N/df), df being how many pages of the collection have it. Cost: three logarithms a distinct chunk and function,
     in vector registers; 8·k bytes a page.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([[1, 2, 2, 3], [2, 1, 3, 2]], pa.large_list(pa.uint64()))
     >>> samples = WeightedSamples(n=1, k=32).compute(tokens)
     >>> samples.shape, bool((samples[0] == samples[1]).all())
     ((2, 32), True)
     """
 
+    native: ClassVar[str] = "weighted samples"
     n: int
     k: int
 
     @property
     def width(self) -> int:
         return self.k
-
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.weighted_samples(tokens, k=self.n, count=self.k)
 
 
 @record(frozen=True, slots=True)
@@ -268,25 +262,22 @@ class RarityWeightedSamples:
         return self.n
 
     def given(self, statistics: CollectionStatistics) -> GivenSamples:
-        return GivenSamples(self, statistics.pages, statistics.table(self.n))
+        return GivenSamples(self.n, self.k, statistics.pages, statistics.table(self.n))
 
 
 @record(frozen=True, slots=True, eq=False)
-class GivenSamples:
+class GivenSamples(NativeRows):
     """With the frequencies at hand."""
 
-    kind: RarityWeightedSamples
+    native: ClassVar[str] = "weighted samples"
+    n: int
+    k: int
     pages: int
     table: _native.NumberTable
 
     @property
     def width(self) -> int:
-        return self.kind.k
-
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.weighted_samples(
-            tokens, k=self.kind.n, count=self.kind.k, pages=self.pages, frequencies=self.table
-        )
+        return self.k
 
 
 # Weighted MinHash over tf or tf·idf (Ioffe 2010).

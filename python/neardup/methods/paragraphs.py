@@ -7,14 +7,14 @@ read a second time for its text; 8 bytes a paragraph.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.methods.base import Detector, OfPages
+from neardup.methods.base import Detector, NativeSets, OfPages
 from neardup.methods.registry import register
 from neardup.methods.rules import RarestChunks, Rule, SharedOfLarger, least_jaccard
 from neardup.record import record
@@ -50,6 +50,16 @@ class ShingleParagraphs:
         )
 
 
+class _Repetitions(NativeSets):
+    """Lists as sets in which the second, third … of equal numbers are numbers of their own."""
+
+    __slots__ = ()
+    native: ClassVar[str] = "repetitions"
+
+
+_REPETITIONS: Final = _Repetitions()
+
+
 @record(frozen=True, slots=True)
 class CountedParagraphs(OfPages):
     """The same as a set in which the second, third … of equal paragraphs are numbers of their own.
@@ -63,7 +73,7 @@ class CountedParagraphs(OfPages):
     paragraphs: ShingleParagraphs
 
     def compute(self, pages: pa.RecordBatch) -> pa.LargeListArray:
-        return _native.counted_paragraphs(self.paragraphs.lists(pages)[0])
+        return _REPETITIONS.compute(self.paragraphs.lists(pages)[0])
 
 
 @register

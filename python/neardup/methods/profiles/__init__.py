@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.errors import FormatError, UsageError
-from neardup.methods.base import FixedWidth, OfTerms
+from neardup.methods.base import NativeRows, OfTerms
 from neardup.methods.registry import register
 from neardup.methods.shared import SharesColumns
 from neardup.record import record
@@ -120,7 +120,7 @@ def make_profile(
 
 
 @record(frozen=True, slots=True)
-class FuzzyCodes(OfTerms):
+class FuzzyCodes(NativeRows, OfTerms):
     """A code for each of ``k`` schemes of ``intervals`` intervals against the profile of a language. Cuts lie around 0,
     the expected share: ``spread`` apart, each scheme's shifted by a ``k``-th of that. Classes below ``rarest`` do not
     count.
@@ -137,6 +137,7 @@ class FuzzyCodes(OfTerms):
     ((2, 3), True)
     """
 
+    native: ClassVar[str] = "deviations"
     profile: str
     k: int
     intervals: int
@@ -158,9 +159,10 @@ class FuzzyCodes(OfTerms):
         shifts = [((scheme + 0.5) / self.k - 0.5) * self.spread for scheme in range(self.k)]
         return [[first + shift + cut * self.spread for cut in range(cuts)] for shift in shifts]
 
-    def compute(self, terms: pa.LargeListArray) -> FixedWidth:
-        classes = load_profile(self.profile).native()
-        return classes.codes(terms, schemes=self.schemes(), rarest=self.rarest)
+    @property
+    def classes(self) -> _native.PrefixProfile:
+        """What is expected of the language."""
+        return load_profile(self.profile).native()
 
 
 # Fuzzy fingerprinting: deviation from what words of the language begin with (Stein 2005).
