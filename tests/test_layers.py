@@ -25,6 +25,7 @@ LAYERS = [
     {"text"},
     {"fingerprints"},
     {"detectors"},
+    {"plan"},
     {"sources"},
     {"sinks"},
     {"graph"},

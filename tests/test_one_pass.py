@@ -16,11 +16,12 @@ from neardup import _native, dedup
 from neardup.detectors import parse
 from neardup.engines import Settings, local
 from neardup.engines.collect import Collection, PageColumns
-from neardup.engines.fingerprinting import Given, fingerprint_columns
+from neardup.engines.fingerprinting import fingerprint_columns
 from neardup.engines.outcome import Tables
 from neardup.engines.parts import LIST
 from neardup.fingerprints import Bands, ChunkSets, Fingerprint, Projection, ShingleSet, Supershingles, Winnowed
 from neardup.fingerprints.one_pass import OnePass, ReadPages
+from neardup.plan import Given
 from neardup.sources.base import Chunk, Fields, Loaded
 from neardup.sources.files import Place
 from neardup.sources.jsonl import JsonLines

@@ -31,6 +31,7 @@ from neardup.engines.store import Lists, PartStore, loaded
 from neardup.errors import InputError
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
 from neardup.fingerprints.one_pass import OnePass, ReadPages
+from neardup.plan import Given, beyond_tokens
 from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Loaded, Source
@@ -205,9 +206,7 @@ class PageColumns:
         self._linked = settings.keep == "most-linked"
         self._one_pass = OnePass(settings.reading, self.kinds, self._hold_tokens)
         #: Whether pages are looked at again when they have been read.
-        self._looks_again = (
-            self._linked or self._streamed is not None or fingerprinting.beyond_tokens(detector.fingerprints())
-        )
+        self._looks_again = self._linked or self._streamed is not None or beyond_tokens(detector.fingerprints())
 
     def load(self, chunk: Chunk) -> tuple[Loaded, dict[str, pa.Array], int]:
         """Loads a chunk: its pages, perhaps without their contents, and what ``of`` gives."""
@@ -227,7 +226,7 @@ class PageColumns:
         columns["tokens"] = pa.array(first.lengths)
         columns["identity_high"] = pa.array(first.identity_high)
         columns["identity_low"] = pa.array(first.identity_low)
-        given = fingerprinting.Given(pages, self._reading, first.tokens)
+        given = Given(pages, self._reading, first.tokens)
         columns |= dict(fingerprinting.fingerprint_columns(self.kinds, given, first.made))
         if self._hold_tokens:
             columns[TOKENS] = given.tokens

@@ -13,12 +13,11 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import RarestChunks
-from neardup.engines.matching import fixed_width
 from neardup.engines.packed import bytes_to_rows, lists_to_bytes, rows_to_bytes
 from neardup.engines.settings import Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Statistical
 from neardup.lazy import later
+from neardup.plan import Plan
 from neardup.record import record
 
 pc = later("pyarrow.compute")
@@ -40,25 +39,28 @@ class Layout:
     settings: Settings
     rules: tuple[Rule, ...] = field(init=False)
     kinds: tuple[AnyFingerprint, ...] = field(init=False)
+    plan: Plan = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rules", self.detector.rules())
-        object.__setattr__(self, "kinds", self.detector.fingerprints())
+        plan = Plan(self.detector, self.settings.reading)
+        object.__setattr__(self, "plan", plan)
+        object.__setattr__(self, "rules", plan.rules)
+        object.__setattr__(self, "kinds", plan.kinds)
 
     @property
     def fixed(self) -> dict[AnyFingerprint, str]:
         """Fingerprints that are rows of numbers, and their columns."""
-        return {kind: f"f{self.kinds.index(kind)}" for kind in fixed_width(self.rules)}
+        return {kind: f"f{self.kinds.index(kind)}" for kind in self.plan.fixed_width}
 
     @property
     def sets(self) -> dict[AnyFingerprint, int]:
         """Fingerprints that are sets, and their numbers."""
-        return {kind: self.kinds.index(kind) for kind in self.detector.sets()}
+        return {kind: self.kinds.index(kind) for kind in self.plan.sets}
 
     @property
     def key_lists(self) -> dict[int, str]:
         """Rules whose keys are chosen by rarity, and the columns of these."""
-        return {at: f"k{at}" for at, rule in enumerate(self.rules) if isinstance(rule.keys, RarestChunks)}
+        return {at: f"k{at}" for at in range(len(self.rules)) if self.plan.by_rarity(at)}
 
     def columns(self, late: bool) -> list[str]:
         """The declared columns of fingerprints that wait for statistics, or of those that do not."""

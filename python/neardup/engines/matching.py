@@ -12,25 +12,12 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import (
-    AgreeingBits,
-    AgreeingColumns,
-    AgreeingLanes,
-    ColumnGroups,
-    ExactJaccard,
-    Keys,
-    OfSets,
-    Pieces,
-    RarestChunks,
-    SharedOfLarger,
-    confirming,
-    evidence,
-)
 from neardup.engines.collect import Sets
 from neardup.engines.matches import Matches, RuleCounts
 from neardup.engines.settings import ALWAYS_HELD, HELD_A_PAGE, POSSIBLE_A_PAGE, Settings
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_numbers, set_order, site_units
+from neardup.plan import PageArrays, Plan
 from neardup.record import record
 
 Rows = npt.NDArray[np.uint32]
@@ -78,10 +65,11 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
     identity = _native.identity_sets(*collection.identity, tokens == 0)
     unit = units_of(collection, identity, detector)
     first, member_of = set_numbers(unit)
-    rules = detector.rules()
+    plan = Plan(detector)
+    rules = plan.rules
     with ThreadPoolExecutor(1, thread_name_prefix="neardup-rows") as beside:
         # One row a unit, put together once however many rules ask for it.
-        rows = {kind: beside.submit(collection.fingerprint, kind, first) for kind in fixed_width(rules)}
+        rows = {kind: beside.submit(collection.fingerprint, kind, first) for kind in plan.fixed_width}
         texts = member_of[identity[first]] if detector.looks_at_sites else None
         sites = _sites(collection.column("site"), member_of, first, texts)
         active = tokens[first] >= settings.reading.min_tokens
@@ -95,15 +83,20 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
         # Earlier pages stay whatever the policy.
         order = np.concatenate([order[order < earlier], order[order >= earlier]])
         fingerprints = {kind: made.result() for kind, made in rows.items()}
+    in_memory = {plan.set_kind(at) for at in range(len(rules)) if plan.by_rarity(at)}
     found = _native.match_rules(
-        [_arrays(rule, collection, fingerprints) for rule in rules],
-        active,
+        plan.native,
+        PageArrays(
+            [fingerprints[kind] for kind in plan.columns],
+            [collection.sets(kind, in_memory=kind in in_memory) for kind in plan.sets],
+            active=active,
+            units=sites,
+            rows=first,
+        ),
         set_order(order, unit),
         hot=settings.hot_beyond(len(identity)),
         most_accepted=most_accepted(len(identity), settings),
         most_possible=most_possible(len(identity), settings),
-        units=sites,
-        rows=first,
         threads=settings.workers,
     )
     # Sets and their parities were most of what there was.
@@ -114,7 +107,7 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
     if earlier:
         asked = first[b] >= earlier
         a, b, score, which = a[asked], b[asked], score[asked], which[asked]
-    jaccard = score if all(isinstance(rule.verify, ExactJaccard) for rule in rules) else None
+    jaccard = score if plan.scores_are_jaccard else None
     score = scores_of(rules, which, score)
     return Matches(
         order=order,
@@ -177,81 +170,6 @@ def scores_of(
 
 def _undecided(rule: Rule, score: npt.NDArray[np.float64]) -> int | None:
     return None if rule.calibration is None else int((score < rule.calibration.undecided[1]).sum())
-
-
-@record(frozen=True, slots=True)
-class RuleArrays:
-    """A rule as the native module takes it."""
-
-    #: There unless the sets give keys, their rarest members.
-    keys: FixedWidth | None
-    key_kind: str
-    pieces: int
-    predicate: str
-    columns: FixedWidth | None
-    bits: FixedWidth | None
-    #: Sketches, bits of a lane, how many lanes, and how many of them must agree; beside ``bits`` they confirm these.
-    lanes: tuple[FixedWidth, int, int, int] | None
-    sets: Sets | None
-    #: Sets are scored by what they share of the larger one.
-    of_larger: bool
-    least: float
-    #: Keys that were made elsewhere, a list a page; and in place of sets their sizes and parities.
-    key_lists: pa.LargeListArray | None = None
-    glances: tuple[npt.NDArray[np.uint32], pa.LargeListArray] | None = None
-
-
-def _arrays(rule: Rule, collection: Matched, fingerprints: dict[AnyFingerprint, FixedWidth]) -> RuleArrays:
-    sets = None
-    if isinstance(rule.verify, OfSets):
-        sets = collection.sets(rule.verify.fingerprint, in_memory=isinstance(rule.keys, RarestChunks))
-    return rule_arrays(rule, fingerprints, sets=sets)
-
-
-def rule_arrays(
-    rule: Rule,
-    fingerprints: dict[AnyFingerprint, FixedWidth],
-    *,
-    sets: Sets | None = None,
-    key_lists: pa.LargeListArray | None = None,
-    glances: tuple[npt.NDArray[np.uint32], pa.LargeListArray] | None = None,
-) -> RuleArrays:
-    """A rule over fingerprints of fixed width, one row a page, and what else it is told."""
-    keys, verify = rule.keys, rule.verify
-    asked = verify if isinstance(verify, AgreeingLanes) else confirming(verify)
-    lanes = None
-    if asked is not None:
-        lanes = (fingerprints[asked.fingerprint], asked.fingerprint.bits, asked.fingerprint.m, asked.least)
-    return RuleArrays(
-        keys=None if isinstance(keys, RarestChunks) else _keys(keys, fingerprints[keys.fingerprint]),
-        key_kind=keys.kind,
-        pieces=keys.pieces if isinstance(keys, Pieces) else 0,
-        predicate=rule.predicate,
-        columns=fingerprints[verify.fingerprint] if isinstance(verify, AgreeingColumns) else None,
-        bits=fingerprints[verify.fingerprint] if isinstance(verify, AgreeingBits) else None,
-        lanes=lanes,
-        sets=sets,
-        of_larger=isinstance(verify, SharedOfLarger),
-        least=verify.least,
-        key_lists=key_lists,
-        glances=glances,
-    )
-
-
-def fixed_width(rules: Sequence[Rule]) -> list[AnyFingerprint]:
-    """The fingerprints of rules that are rows of numbers, each once."""
-    kinds: dict[AnyFingerprint, None] = {}
-    for rule in rules:
-        if not isinstance(rule.keys, RarestChunks):
-            kinds[rule.keys.fingerprint] = None
-        if not isinstance(rule.verify, OfSets):
-            kinds.update(dict.fromkeys(evidence(rule.verify)))
-    return list(kinds)
-
-
-def _keys(keys: Keys, values: FixedWidth) -> FixedWidth:
-    """What keys are made of; groups of columns are hashed here, the others as they are looked at."""
-    return keys.of(values) if isinstance(keys, ColumnGroups) else values
 
 
 def _sites(site: pa.ChunkedArray, member_of: Rows, first: Rows, texts: Rows | None) -> SetSites:

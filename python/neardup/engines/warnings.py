@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from neardup.detectors import Detector
-from neardup.detectors.rules import ExactJaccard
 from neardup.engines.accepted import FOREST, AcceptedPairs
 from neardup.engines.matches import RuleCounts
+from neardup.plan import Plan
 from neardup.sources.skipped import NAMED
 
 #: Of so many different pages or more, at least this share should stay: a crawl that repeats itself more than this is
@@ -49,12 +49,12 @@ def collection_warnings(
             "clusters whose pairs were"
         )
     if counts["identity_sets"] >= _MANY and counts["kept"] < _FEW_STAY * counts["identity_sets"]:
-        exact = any(isinstance(rule.verify, ExactJaccard) for rule in detector.rules())
+        exact = Plan(detector).verifies_exactly
         said.append(
             f"of {counts['identity_sets']:,} different pages only {counts['kept']:,} stay; look at some pairs "
             f"(report.html, neardup explain) before you rely on it{'' if exact else ', or try --detector minhash'}"
         )
-    if no_sites and any(rule.predicate != "any" for rule in detector.rules()):
+    if no_sites and Plan(detector).looks_at_sites:
         said.append("no page has a URL, so all count as on different sites; consider --detector minhash")
     if no_sites and detector.counts_blocks():
         said.append(

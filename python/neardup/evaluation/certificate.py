@@ -27,14 +27,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.detectors import Detector
-from neardup.detectors.rules import ExactJaccard
 from neardup.earlier_pages import EarlierPages
 from neardup.engines.accepted import AcceptedPairs
 from neardup.evaluation.intervals import NOTHING, Share, Stratum, ratio_share, weighted_mean
 from neardup.evaluation.sampling import Drawn, draw_sample
-from neardup.evaluation.theory import Alike, predicted
-from neardup.fingerprints import ShingleSet
 from neardup.graph import best_between_sets
+from neardup.plan import Plan
+from neardup.plan.chances import Alike, predicted
 
 Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -74,12 +73,11 @@ def notion_of(detector: Detector) -> Notion:
     >>> notion_of(parse("minhash(threshold=0.9)")).threshold, notion_of(parse("combined")).word
     (0.9, 'agreement')
     """
-    rules = detector.rules()
-    if len(rules) == 1 and isinstance(rules[0].verify, ExactJaccard):
-        verify = rules[0].verify
-        if isinstance(verify.fingerprint, ShingleSet):
-            return Notion(verify.fingerprint.k, verify.least, verify.fingerprint.rabin, own=True)
-    return Notion()
+    measure = Plan(detector).exact_measure
+    if measure is None:
+        return Notion()
+    shingles, least = measure
+    return Notion(shingles.k, least, shingles.rabin, own=True)
 
 
 @dataclass(frozen=True)

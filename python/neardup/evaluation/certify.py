@@ -27,8 +27,8 @@ from neardup.engines.local import stages
 from neardup.engines.stopwatch import Stopwatch
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.evaluation.certificate import FindPartners, Notion, Partners, Rows, RunGraph, certificate, notion_of
-from neardup.evaluation.theory import shingle_lengths
 from neardup.fingerprints import Projection
+from neardup.plan.chances import shingle_lengths
 from neardup.report.run_report import write_report
 from neardup.results import Opened, Result, open_result
 from neardup.sinks import write_json

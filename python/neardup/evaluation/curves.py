@@ -25,11 +25,10 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector, detectors, parse
-from neardup.detectors.rules import ColumnGroups, Keys, Pieces, SupershinglePairs
 from neardup.engines import Progress, Settings, Silent, run
 from neardup.engines.accepted import AcceptedPairs
 from neardup.engines.collect import Collection
-from neardup.engines.fingerprinting import Given, at_once, beyond_tokens, fingerprint_columns
+from neardup.engines.fingerprinting import at_once, fingerprint_columns
 from neardup.engines.first_pass import prepare
 from neardup.engines.local import stages
 from neardup.engines.matching import match, units_of
@@ -41,6 +40,7 @@ from neardup.evaluation.pages import curves_page, write_figures
 from neardup.evaluation.plots import Line, Plot, require_plots
 from neardup.evaluation.revisions import RevisionPairs, revision_pairs
 from neardup.evaluation.scoring import check_all_pairs
+from neardup.plan import Given, Plan, beyond_tokens
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Source
@@ -225,18 +225,14 @@ class _Corpus:
         retrieval = time.process_time() - start
         accepted = self._accepted(matches.a.astype(np.int64), matches.b.astype(np.int64), detector)
         size = sum(collection.fingerprint_bytes(kind) for kind in detector.fingerprints()) / self.collection.count
-        index = sum(self._entries(rule.keys, collection) for rule in detector.rules()) * _ENTRY_BYTES
+        # Numbers that the chunk index of each rule holds, each with a page.
+        plan, count = Plan(detector), self.collection.count
+        entries = (
+            collection.fingerprint_bytes(plan.set_kind(at)) // 8 if plan.by_rarity(at) else count * columns
+            for at, columns in enumerate(plan.native.key_columns)
+        )
+        index = sum(entries) * _ENTRY_BYTES
         return Method(str(detector), accepted, construction, retrieval, size, index)
-
-    def _entries(self, keys: Keys, collection: Collection) -> int:
-        """Numbers that the chunk index of a rule holds, each with a page."""
-        numbers = collection.fingerprint_bytes(keys.fingerprint) // 8
-        width = numbers // self.collection.count
-        if isinstance(keys, SupershinglePairs):
-            return numbers * (width - 1) // 2
-        if isinstance(keys, Pieces):
-            return keys.pieces * self.collection.count
-        return keys.groups * self.collection.count if isinstance(keys, ColumnGroups) else numbers
 
     def _by_a_run(self, detector: Detector) -> Method:
         clock = _Clock(Silent())
