@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from brute_force import token_lists
 from neardup import _native
 from neardup.detectors import detectors, parse
-from neardup.engines.fingerprinting import Given
+from neardup.engines.common.page_columns import Given
 from neardup.errors import FormatError, NeardupError, UsageError
 from neardup.fingerprints import ChunkIndex, OfContent, Statistical, collect_statistics
 from neardup.sources.memory import texts

@@ -12,13 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+import neardup.engines.local.run as local
 from neardup import _native, dedup
 from neardup.detectors import parse
-from neardup.engines import Settings, local
-from neardup.engines.collect import Collection, PageColumns
-from neardup.engines.fingerprinting import Given, fingerprint_columns
-from neardup.engines.outcome import Tables
-from neardup.engines.parts import LIST
+from neardup.engines import Settings
+from neardup.engines.common.page_columns import Given, fingerprint_columns
+from neardup.engines.common.parts import LIST
+from neardup.engines.local.reading import Collection, PageColumns
+from neardup.engines.local.tables import Tables
 from neardup.fingerprints import Bands, ChunkSets, Fingerprint, Projection, ShingleSet, Supershingles, Winnowed
 from neardup.fingerprints.one_pass import OnePass, ReadPages
 from neardup.sources.base import Chunk, Fields, Loaded

@@ -21,7 +21,7 @@ from neardup.detectors import detectors, parse
 from neardup.detectors.b_bit_minhash import BBitMinHash
 from neardup.detectors.shared import SharesColumns, SharesRatio
 from neardup.engines import Settings, run
-from neardup.engines.collect import PageColumns
+from neardup.engines.local.reading import PageColumns
 from neardup.errors import NeardupError, UsageError
 from neardup.fingerprints import OfTerms, Statistical, collect_statistics
 from neardup.fingerprints.fuzzy_codes import FuzzyCodes
@@ -224,7 +224,7 @@ def test_only_methods_of_letters_read_the_text(monkeypatch: pytest.MonkeyPatch) 
     def refuse(pages: pa.RecordBatch) -> pa.LargeListArray:
         raise AssertionError("read as text")
 
-    monkeypatch.setattr("neardup.engines.fingerprinting.term_lists", refuse)
+    monkeypatch.setattr("neardup.engines.common.page_columns.term_lists", refuse)
     of_letters = {"byte-breakpoints", "fuzzy-fingerprinting", "prefix-anchor", "rare-prefix-anchor"}
     source = texts(["one two three four five six seven eight nine ten"] * 2)
     for name in detectors():

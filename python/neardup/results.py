@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.earlier_pages import EarlierPages
-from neardup.engines.earlier import STATISTICS
-from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.local.earlier import STATISTICS
+from neardup.engines.local.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.errors import FormatError, InputError
 from neardup.fingerprints import CollectionStatistics
 from neardup.graph.clusters import CLUSTERS

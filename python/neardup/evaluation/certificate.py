@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 from neardup.detectors import Detector
 from neardup.detectors.rules import ExactJaccard
 from neardup.earlier_pages import EarlierPages
-from neardup.engines.accepted import AcceptedPairs
+from neardup.engines.common.accepted import AcceptedPairs
 from neardup.evaluation.intervals import NOTHING, Share, Stratum, ratio_share, weighted_mean
 from neardup.evaluation.sampling import Drawn, draw_sample
 from neardup.evaluation.theory import Alike, predicted

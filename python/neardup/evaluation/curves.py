@@ -27,15 +27,15 @@ from neardup import _native
 from neardup.detectors import Detector, detectors, parse
 from neardup.detectors.rules import ColumnGroups, Keys, Pieces, SupershinglePairs
 from neardup.engines import Progress, Settings, Silent, run
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.collect import Collection
-from neardup.engines.fingerprinting import Given, at_once, beyond_tokens, fingerprint_columns
-from neardup.engines.first_pass import prepare
-from neardup.engines.local import stages
-from neardup.engines.matching import match, units_of
-from neardup.engines.parts import TOKENS, Part, Tally
-from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.store import PartStore
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.page_columns import Given, at_once, beyond_tokens, fingerprint_columns
+from neardup.engines.common.parts import TOKENS, Part, Tally
+from neardup.engines.common.stopwatch import Stopwatch
+from neardup.engines.local.matching import match, units_of
+from neardup.engines.local.reading import Collection
+from neardup.engines.local.run import stages
+from neardup.engines.local.statistics import prepare
+from neardup.engines.local.store import PartStore
 from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.evaluation.pages import curves_page, write_figures
 from neardup.evaluation.plots import Line, Plot, require_plots

@@ -19,7 +19,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.detectors.default import default_detector, default_without_statistics
-from neardup.engines import first_pass
+from neardup.engines.local import statistics as first_pass
 from neardup.errors import ConflictError, FormatError, InputError, OutputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.index.about import TABLES, About

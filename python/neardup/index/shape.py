@@ -23,7 +23,7 @@ from neardup.detectors.rules import (
     SupershinglePairs,
     confirming,
 )
-from neardup.engines.fingerprinting import Given, beyond_tokens
+from neardup.engines.common.page_columns import Given, beyond_tokens
 from neardup.fingerprints import AnyFingerprint, ChunkSets, CollectionStatistics, Fingerprint, Statistical
 from neardup.sources.memory import texts
 

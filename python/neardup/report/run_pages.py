@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from neardup.detectors import parse
 from neardup.earlier_pages import EarlierPages, Place
 from neardup.engines import Settings
-from neardup.engines.outcome import PAGES_OUT
+from neardup.engines.local.tables import PAGES_OUT
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.page import PAGES
 from neardup.results import Opened, Result, open_result

@@ -26,7 +26,7 @@ from neardup.detectors.rules import (
     SupershinglePairs,
     confirming,
 )
-from neardup.engines.fingerprinting import Given
+from neardup.engines.common.page_columns import Given
 from neardup.fingerprints import AnyFingerprint, CollectionStatistics, Statistical, TermSketch
 from neardup.text import Reading
 

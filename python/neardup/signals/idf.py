@@ -19,8 +19,8 @@ import pyarrow as pa
 from neardup import _native
 from neardup.detectors import parse
 from neardup.engines import Progress, Settings, Silent
-from neardup.engines.collect import collect
-from neardup.engines.first_pass import count
+from neardup.engines.local.reading import collect
+from neardup.engines.local.statistics import count
 from neardup.errors import FormatError, InputError
 from neardup.fingerprints import CollectionStatistics, ShingleSet
 from neardup.sources import Source

@@ -17,10 +17,10 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector
-from neardup.engines.collect import Collection
-from neardup.engines.fingerprinting import after_all
-from neardup.engines.matching import units_of
-from neardup.engines.settings import Settings
+from neardup.engines.common.page_columns import after_all
+from neardup.engines.common.settings import Settings
+from neardup.engines.local.matching import units_of
+from neardup.engines.local.reading import Collection
 from neardup.errors import UsageError
 from neardup.fingerprints import (
     BLOCKS,

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.parts import LIST, fixed_width_column
+from neardup.engines.common.parts import LIST, fixed_width_column
 from neardup.fingerprints import (
     AnyFingerprint,
     ChunkSets,

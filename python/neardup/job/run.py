@@ -21,15 +21,15 @@ from neardup.detectors import Detector, parse
 from neardup.detectors.default import default_detector
 from neardup.earlier_pages import EarlierPages
 from neardup.engines import Outcome, Progress, Settings, Silent, run
-from neardup.engines.collect import collect
-from neardup.engines.default import BOTH, BY_DEFAULT, by_kind, note_default
-from neardup.engines.earlier import FILE, STATISTICS, Earlier
-from neardup.engines.first_pass import count
-from neardup.engines.layout import Layout
-from neardup.engines.local import Certify, highest, stages
-from neardup.engines.scratch import Scratch, check_room, discard, temporary
-from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.unread import FILE as SKIPPED_FILE
+from neardup.engines.common.default import BOTH, BY_DEFAULT, by_kind, note_default
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.stopwatch import Stopwatch
+from neardup.engines.common.unread import FILE as SKIPPED_FILE
+from neardup.engines.local.earlier import FILE, STATISTICS, Earlier
+from neardup.engines.local.reading import collect
+from neardup.engines.local.run import Certify, highest, stages
+from neardup.engines.local.scratch import Scratch, check_room, discard, temporary
+from neardup.engines.local.statistics import count
 from neardup.errors import InputError, NeardupError, OutputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES

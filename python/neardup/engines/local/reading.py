@@ -20,14 +20,14 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector
-from neardup.engines import fingerprinting
-from neardup.engines.lanes import in_lanes
-from neardup.engines.links import count_links, page_links
-from neardup.engines.parts import KEPT, LIST, STREAMS, TOKENS, Part, Tally, fixed_width_rows, numbers
-from neardup.engines.progress import Progress
-from neardup.engines.scratch import Scratch
-from neardup.engines.settings import Settings
-from neardup.engines.store import Lists, PartStore, loaded
+from neardup.engines.common import page_columns as fingerprinting
+from neardup.engines.common.links import count_links, page_links
+from neardup.engines.common.parts import KEPT, LIST, STREAMS, TOKENS, Part, Tally, fixed_width_rows, numbers
+from neardup.engines.common.progress import Progress
+from neardup.engines.common.settings import Settings
+from neardup.engines.local.lanes import in_lanes
+from neardup.engines.local.scratch import Scratch
+from neardup.engines.local.store import Lists, PartStore, loaded
 from neardup.errors import InputError
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
 from neardup.fingerprints.one_pass import OnePass, ReadPages

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.engines.parts import LIST, Part, Tally
+from neardup.engines.common.parts import LIST, Part, Tally
 from neardup.errors import FormatError, OutputError, UsageError
 from neardup.lazy import later
 from neardup.sinks import write_json

@@ -26,9 +26,9 @@ from neardup.detectors.rules import (
     confirming,
     evidence,
 )
-from neardup.engines.collect import Sets
-from neardup.engines.matches import Matches, RuleCounts
-from neardup.engines.settings import ALWAYS_HELD, HELD_A_PAGE, POSSIBLE_A_PAGE, Settings
+from neardup.engines.common.settings import ALWAYS_HELD, HELD_A_PAGE, POSSIBLE_A_PAGE, Settings
+from neardup.engines.local.matches import Matches, RuleCounts
+from neardup.engines.local.reading import Sets
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_numbers, set_order, site_units
 from neardup.record import record

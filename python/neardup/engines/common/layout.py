@@ -14,9 +14,9 @@ import pyarrow as pa
 from neardup import _native
 from neardup.detectors import Detector, Rule
 from neardup.detectors.rules import RarestChunks
-from neardup.engines.matching import fixed_width
-from neardup.engines.packed import bytes_to_rows, lists_to_bytes, rows_to_bytes
-from neardup.engines.settings import Settings
+from neardup.engines.common.packed import bytes_to_rows, lists_to_bytes, rows_to_bytes
+from neardup.engines.common.settings import Settings
+from neardup.engines.local.matching import fixed_width
 from neardup.fingerprints import AnyFingerprint, FixedWidth, Statistical
 from neardup.lazy import later
 from neardup.record import record

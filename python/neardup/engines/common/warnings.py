@@ -7,8 +7,8 @@ from typing import Final
 
 from neardup.detectors import Detector
 from neardup.detectors.rules import ExactJaccard
-from neardup.engines.accepted import FOREST, AcceptedPairs
-from neardup.engines.matches import RuleCounts
+from neardup.engines.common.accepted import FOREST, AcceptedPairs
+from neardup.engines.local.matches import RuleCounts
 from neardup.sources.skipped import NAMED
 
 #: Of so many different pages or more, at least this share should stay: a crawl that repeats itself more than this is
