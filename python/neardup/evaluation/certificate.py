@@ -28,13 +28,13 @@ import pyarrow.compute as pc
 
 from neardup.detectors import Detector
 from neardup.detectors.rules import ExactJaccard
-from neardup.earlier_pages import EarlierPages
 from neardup.engines.common.accepted import AcceptedPairs
 from neardup.evaluation.intervals import NOTHING, Share, Stratum, ratio_share, weighted_mean
 from neardup.evaluation.sampling import Drawn, draw_sample
 from neardup.evaluation.theory import Alike, predicted
 from neardup.fingerprints import ShingleSet
 from neardup.graph import best_between_sets
+from neardup.results.earlier import EarlierPages
 
 Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
