@@ -14,7 +14,7 @@ import pytest
 import neardup.engines.local.run as local
 from neardup import Settings
 from neardup.detectors import parse
-from neardup.engines.local.earlier import STATISTICS
+from neardup.engines.common.earlier import STATISTICS
 from neardup.errors import InputError, UsageError
 from neardup.job import dedup
 

@@ -16,9 +16,8 @@ import neardup.engines.local.run as local
 from neardup import _native, dedup
 from neardup.detectors import parse
 from neardup.engines import Settings
-from neardup.engines.common.page_columns import Given, fingerprint_columns
-from neardup.engines.common.parts import LIST
-from neardup.engines.local.reading import Collection, PageColumns
+from neardup.engines.common.page_columns import LIST, Given, PageColumns, fingerprint_columns
+from neardup.engines.local.reading import Collection
 from neardup.engines.local.tables import Tables
 from neardup.fingerprints import Bands, ChunkSets, Fingerprint, Projection, ShingleSet, Supershingles, Winnowed
 from neardup.fingerprints.one_pass import OnePass, ReadPages

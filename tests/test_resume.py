@@ -19,8 +19,8 @@ import pyarrow as pa
 import pytest
 
 from neardup.engines import Settings
-from neardup.engines.common.parts import Part
-from neardup.engines.local.scratch import InFile, Scratch
+from neardup.engines.common.matching import InFile
+from neardup.engines.local.scratch import Part, Scratch
 from neardup.errors import UsageError
 from neardup.job import dedup
 from neardup.testing import web

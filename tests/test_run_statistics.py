@@ -14,7 +14,7 @@ from neardup import Settings, dedup, explain, open_result
 from neardup.cli.main import application
 from neardup.detectors import detectors, parse
 from neardup.detectors.default import default_detector
-from neardup.engines.local.earlier import STATISTICS
+from neardup.engines.common.earlier import STATISTICS
 from neardup.errors import UsageError
 from neardup.index import Index, build
 from neardup.page import Kinds

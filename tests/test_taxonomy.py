@@ -21,7 +21,7 @@ from neardup.detectors import detectors, parse
 from neardup.detectors.b_bit_minhash import BBitMinHash
 from neardup.detectors.shared import SharesColumns, SharesRatio
 from neardup.engines import Settings, run
-from neardup.engines.local.reading import PageColumns
+from neardup.engines.common.page_columns import PageColumns
 from neardup.errors import NeardupError, UsageError
 from neardup.fingerprints import OfTerms, Statistical, collect_statistics
 from neardup.fingerprints.fuzzy_codes import FuzzyCodes

@@ -13,7 +13,7 @@ from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.detectors.default import compared_detectors
 from neardup.engines import Settings, run
-from neardup.engines.local.statistics import suits
+from neardup.engines.common.statistics import suits
 from neardup.fingerprints import CollectionStatistics, Projection, ShingleSet, Supershingles
 from neardup.page import PAGES
 from neardup.sources.memory import Memory, texts

@@ -15,7 +15,7 @@ from collections_of_pages import Page, chain, copied, everything, in_a_template,
 
 from neardup import Settings, find_duplicates
 from neardup.detectors import detectors, parse
-from neardup.engines.local.tables import PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.tables import PAGES_OUT, PAIRS_OUT
 from neardup.engines.spark import SparkOutcome, run
 from neardup.engines.spark.salting import Salting
 from neardup.graph.clusters import CLUSTERS

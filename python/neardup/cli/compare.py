@@ -65,7 +65,7 @@ def command(
             raise click.UsageError("pages of a run are compared as it read them: leave out options of reading")
     if ask_all:
         from neardup.detectors import detectors
-        from neardup.engines.local.statistics import suits
+        from neardup.engines.common.statistics import suits
         from neardup.fingerprints import CollectionStatistics
 
         frozen = CollectionStatistics.load(settings.statistics) if settings.statistics else None

@@ -21,9 +21,8 @@ import pyarrow as pa
 from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.engines import Outcome, Progress, Settings, Silent
-from neardup.engines.common.stopwatch import Stopwatch
+from neardup.engines.common.stopwatch import Stopwatch, stages
 from neardup.engines.local.reading import Collection
-from neardup.engines.local.run import stages
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.evaluation.certificate import FindPartners, Notion, Partners, Rows, RunGraph, certificate, notion_of
 from neardup.evaluation.theory import shingle_lengths

@@ -28,12 +28,13 @@ from neardup.detectors import Detector, detectors, parse
 from neardup.detectors.rules import ColumnGroups, Keys, Pieces, SupershinglePairs
 from neardup.engines import Progress, Settings, Silent, run
 from neardup.engines.common.accepted import AcceptedPairs
-from neardup.engines.common.page_columns import Given, at_once, beyond_tokens, fingerprint_columns
-from neardup.engines.common.parts import TOKENS, Part, Tally
-from neardup.engines.common.stopwatch import Stopwatch
-from neardup.engines.local.matching import match, units_of
+from neardup.engines.common.page_columns import TOKENS, Given, at_once, beyond_tokens, fingerprint_columns
+from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.common.tally import Tally
+from neardup.engines.local.identity import units_of
+from neardup.engines.local.matching import match
 from neardup.engines.local.reading import Collection
-from neardup.engines.local.run import stages
+from neardup.engines.local.scratch import Part
 from neardup.engines.local.statistics import prepare
 from neardup.engines.local.store import PartStore
 from neardup.evaluation.oracle import first_members, tokens_of
@@ -221,7 +222,9 @@ class _Corpus:
         construction = time.process_time() - start
         start = time.process_time()
         matches = match(collection, detector, self.settings.every_pair())
-        check_all_pairs({"pairs": AcceptedPairs.of(len(matches.a), matches.rules, False, False).to_json()}, detector)
+        check_all_pairs(
+            {"pairs": AcceptedPairs.of(len(matches.a), matches.rules, False, len(matches.a)).to_json()}, detector
+        )
         retrieval = time.process_time() - start
         accepted = self._accepted(matches.a.astype(np.int64), matches.b.astype(np.int64), detector)
         size = sum(collection.fingerprint_bytes(kind) for kind in detector.fingerprints()) / self.collection.count

@@ -19,9 +19,8 @@ import pyarrow as pa
 from neardup import _native
 from neardup.detectors import Exact
 from neardup.engines import Progress, Settings, Silent
-from neardup.engines.common.stopwatch import Stopwatch
+from neardup.engines.common.stopwatch import Stopwatch, stages
 from neardup.engines.local.reading import Collection, collect
-from neardup.engines.local.run import stages
 from neardup.errors import NeardupError, UsageError
 from neardup.evaluation.pages import exact_page
 from neardup.fingerprints import ShingleSet

@@ -19,8 +19,7 @@ from neardup.detectors import Detector, parse
 from neardup.detectors.default import compared_detectors
 from neardup.engines import Settings
 from neardup.engines.common.progress import Silent
-from neardup.engines.common.stopwatch import Stopwatch
-from neardup.engines.local.run import stages
+from neardup.engines.common.stopwatch import Stopwatch, stages
 from neardup.evaluation import henzinger
 from neardup.evaluation.henzinger import LARGE_DIFFERENCE, Measured
 from neardup.evaluation.judged import LABELS, Judged

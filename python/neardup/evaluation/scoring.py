@@ -34,9 +34,8 @@ from neardup.detectors.rules import (
 )
 from neardup.engines import Settings, run
 from neardup.engines.common.accepted import AcceptedPairs
-from neardup.engines.local.matching import units_of
+from neardup.engines.local.identity import unique_ids, units_of
 from neardup.engines.local.reading import Collection
-from neardup.engines.local.tables import unique_ids
 from neardup.errors import InputError, NeardupError
 from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.fingerprints import Bands, Projection, ShingleSet, Supershingles, TermSketch

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.detectors import Rule
-from neardup.engines.local.matching import scores_of
+from neardup.engines.common.matching import scores_of
 
 #: The rule of pages with the same tokens.
 SAME_TOKENS: Final = "identity"

@@ -19,7 +19,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.detectors import Detector, parse
 from neardup.detectors.default import default_detector, default_without_statistics
-from neardup.engines.local import statistics as first_pass
+from neardup.engines.common.statistics import check
 from neardup.errors import ConflictError, FormatError, InputError, OutputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.index.about import TABLES, About
@@ -157,7 +157,7 @@ class Index:
                 hint="make them with neardup statistics, and give them with --statistics",
             )
         if statistics is not None:
-            first_pass.check(statistics, chosen, reading)
+            check(statistics, chosen, reading)
         if most < 1:
             raise UsageError("a key must list at least one page", hint=f"the default is {MOST}")
         about = About(chosen, reading, most, statistics if chosen.counted() else None)

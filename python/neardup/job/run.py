@@ -21,12 +21,13 @@ from neardup.detectors import Detector, parse
 from neardup.detectors.default import default_detector
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.common.default import BOTH, BY_DEFAULT, by_kind, note_default
+from neardup.engines.common.earlier import FILE, STATISTICS
 from neardup.engines.common.layout import Layout
-from neardup.engines.common.stopwatch import Stopwatch
+from neardup.engines.common.stopwatch import Stopwatch, highest, stages
 from neardup.engines.common.unread import FILE as SKIPPED_FILE
-from neardup.engines.local.earlier import FILE, STATISTICS, Earlier
+from neardup.engines.local.earlier import Earlier
 from neardup.engines.local.reading import collect
-from neardup.engines.local.run import Certify, highest, stages
+from neardup.engines.local.run import Certify
 from neardup.engines.local.scratch import Scratch, check_room, discard, temporary
 from neardup.engines.local.statistics import count
 from neardup.errors import InputError, NeardupError, OutputError, UsageError

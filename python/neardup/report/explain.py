@@ -22,8 +22,9 @@ from neardup.detectors import Detector, parse
 from neardup.detectors.default import compared_detectors
 from neardup.engines import Settings, Silent
 from neardup.engines.common.page_columns import beyond_tokens
+from neardup.engines.common.statistics import suits
 from neardup.engines.local.reading import collect
-from neardup.engines.local.statistics import count, suits
+from neardup.engines.local.statistics import count
 from neardup.errors import InputError
 from neardup.fingerprints import CollectionStatistics
 from neardup.report.boilerplate import RULE, boilerplate, site_samples

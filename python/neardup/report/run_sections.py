@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from neardup.engines.common.accepted import AcceptedPairs
 from neardup.engines.common.default import described
-from neardup.engines.local.tables import REASONS
+from neardup.engines.common.reasons import REASONS
 from neardup.graph.power_law import PowerLaw
 from neardup.graph.statistics import HIGH_DEGREE
 from neardup.report.findings import BINS, Findings, ShownCluster, fit, law_line

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from neardup.detectors import parse
 from neardup.engines import Settings
-from neardup.engines.local.tables import PAGES_OUT
+from neardup.engines.common.tables import PAGES_OUT
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.page import PAGES
 from neardup.results import Result, open_result

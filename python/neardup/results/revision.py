@@ -22,7 +22,8 @@ from neardup import _native
 from neardup.detectors import parse
 from neardup.engines import PAGES_OUT, PAIRS_OUT
 from neardup.engines.common.accepted import ALL, AcceptedPairs
-from neardup.engines.local.tables import EARLIER_OUT, REASONS, page_reasons
+from neardup.engines.common.reasons import REASONS, page_reasons
+from neardup.engines.common.tables import EARLIER_OUT
 from neardup.errors import UsageError
 from neardup.graph import between_sets, clusters_table, ends_of_sets
 from neardup.graph.cut import Cut, Shape, cut

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from neardup import _native
-from neardup.engines.local.tables import REASONS
+from neardup.engines.common.reasons import REASONS
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.fingerprints import ShingleSet
 from neardup.graph import best_between_sets

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.engines.common.accepted import AcceptedPairs
-from neardup.engines.local.tables import REASONS
+from neardup.engines.common.reasons import REASONS
 from neardup.web.listing import Query
 from neardup.web.run import OpenRun
 from neardup.web.workspace import Workspace

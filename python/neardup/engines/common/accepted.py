@@ -10,12 +10,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from neardup.engines.local.matches import RuleCounts
 from neardup.errors import UsageError
 from neardup.record import record
 
 ALL: Final = "all"
 FOREST: Final = "spanning forest"
+
+
+@record(frozen=True, slots=True)
+class RuleCounts:
+    """What one rule did."""
+
+    rule: str
+    #: Pairs that share a key and were not rejected at a glance.
+    candidates: int
+    accepted: int
+    #: Pages in the fullest bucket of a key.
+    largest_bucket: int
+    #: Buckets too full for all their pairs to be verified; see ``Settings.hot_beyond``.
+    hot_buckets: int
+    #: At most so many pairs in hot buckets might have been accepted and are not among the pairs. They would change
+    #: neither the pages that stay nor the clusters.
+    unscored: int
+    #: Accepted pairs whose probability is too near to one half to be sure; None where scores are no probabilities.
+    undecided: int | None
+    #: Accepted pairs in hot buckets that are not among the pairs, for there were too many.
+    unrecorded: int = 0
 
 
 @record(frozen=True, slots=True)
@@ -38,14 +58,15 @@ class AcceptedPairs:
     at_most: int
 
     @staticmethod
-    def of(recorded: int, rules: Sequence[RuleCounts], forest: bool, counted_again: bool) -> AcceptedPairs:
+    def of(recorded: int, rules: Sequence[RuleCounts], counted_again: bool, most_held: int) -> AcceptedPairs:
         """From the pairs that were recorded, and what each rule left out. Where a rule may count pairs that another one
-        counts too, or pairs of earlier pages (``counted_again``), only those that were recorded are sure."""
+        counts too, or pairs of earlier pages (``counted_again``), only those that were recorded are sure. Of more than
+        ``most_held`` only the spanning forest is held."""
         unscored, unrecorded = sum(rule.unscored for rule in rules), sum(rule.unrecorded for rule in rules)
         apart = len(rules) == 1 and not counted_again
         in_all = recorded + (unrecorded if apart else 0)
         held = ALL
-        if forest:
+        if recorded > most_held:
             held = FOREST
         elif unscored or unrecorded:
             held = f"all scored; at most {unscored:,} pairs in hot keys were not scored"
@@ -64,6 +85,11 @@ class AcceptedPairs:
     def complete(self) -> bool:
         """Whether the table of pairs holds all of them."""
         return self.held == ALL
+
+    @property
+    def forest(self) -> bool:
+        """Whether it holds the spanning forest alone."""
+        return self.held == FOREST
 
     def in_words(self) -> str:
         """The number, with *at least* where it may be more."""

@@ -14,22 +14,14 @@ import pyarrow as pa
 from neardup import _native
 from neardup.detectors import Detector, Rule
 from neardup.detectors.rules import RarestChunks
+from neardup.engines.common.matching import fixed_width
 from neardup.engines.common.packed import bytes_to_rows, lists_to_bytes, rows_to_bytes
 from neardup.engines.common.settings import Settings
-from neardup.engines.local.matching import fixed_width
-from neardup.fingerprints import AnyFingerprint, FixedWidth, Statistical
+from neardup.fingerprints import AnyFingerprint, FixedWidth
 from neardup.lazy import later
 from neardup.record import record
 
 pc = later("pyarrow.compute")
-
-#: What is kept of a page as it was read, beside fingerprints.
-PAGE = (
-    "part int, position bigint, told string, id string, url string, source string, record bigint, `offset` bigint, "
-    "length bigint, title string, site string, tokens bigint, identity binary, preference bigint"
-)
-#: Key columns are numbered over all rules: rule × this + column.
-COLUMNS_A_RULE = 8192
 
 
 @record(frozen=True)
@@ -59,27 +51,6 @@ class Layout:
     def key_lists(self) -> dict[int, str]:
         """Rules whose keys are chosen by rarity, and the columns of these."""
         return {at: f"k{at}" for at, rule in enumerate(self.rules) if isinstance(rule.keys, RarestChunks)}
-
-    def columns(self, late: bool) -> list[str]:
-        """The declared columns of fingerprints that wait for statistics, or of those that do not."""
-        declared = []
-        for at, kind in enumerate(self.kinds):
-            if isinstance(kind, Statistical) == late:
-                if kind in self.sets:
-                    declared += [f"n{at} int", f"p{at} binary", f"s{at} binary"]
-                if kind in self.fixed:
-                    declared.append(f"f{at} binary")
-        return declared
-
-    def pages(self) -> str:
-        """The declared columns of pages as they are read."""
-        declared = [PAGE, *self.columns(late=False)]
-        if self.detector.counted():
-            # Tokens, or streams of content with what names the page.
-            declared.append("t binary, label bigint, address bigint" if self.detector.counts_blocks() else "t binary")
-        if self.settings.keep == "most-linked":
-            declared.append("own_url bigint, links binary")
-        return ", ".join(declared)
 
     def values(self, batch: pa.RecordBatch) -> dict[AnyFingerprint, FixedWidth]:
         """The fingerprints of fixed width of a batch."""

@@ -20,6 +20,12 @@ ALWAYS_HELD: Final = 1 << 20
 HELD_A_PAGE: Final = 10
 #: Pairs that share a key and may be looked at, for each page.
 POSSIBLE_A_PAGE: Final = 4096
+#: Buckets are joined exhaustively, the small ones first, until so many pairs are accepted, or have been possible:
+#: beyond, those that are left are hot as well. Collections of any size have this much; ``Settings.max_pairs`` and
+#: ``POSSIBLE_A_PAGE`` give more to larger ones.
+_POSSIBLE: Final = 1 << 26
+#: Memory for a pair on its way from the join to the table.
+_BYTES_A_PAIR: Final = 256
 #: Of a budget, what a thread may take that compares pages, and one that works on a batch of pages: about twice of what
 #: was seen.
 _A_THREAD: Final = 16 << 20
@@ -115,6 +121,19 @@ class Settings:
         """
         least, most = _HOT
         return self.hot or max(min(max(least, isqrt(POSSIBLE_A_PAGE * pages)), most), isqrt(2 * self.max_pairs * pages))
+
+    def most_accepted(self, pages: int) -> int:
+        """Accepted pairs beyond which buckets are hot."""
+        return max(ALWAYS_HELD, min(self.most_held(pages), self.memory_budget // _BYTES_A_PAIR))
+
+    def most_possible(self, pages: int) -> int:
+        """Possible pairs beyond which buckets are hot: more of them for who asks to hold more.
+
+        >>> Settings().most_possible(1_000), Settings(max_pairs=1_000).most_possible(1_000)
+        (67108864, 6710886400)
+        """
+        held = max(1, self.max_pairs // HELD_A_PAGE)
+        return min(max(_POSSIBLE, POSSIBLE_A_PAGE * pages) * held, 1 << 62)
 
     @property
     def workers(self) -> int:

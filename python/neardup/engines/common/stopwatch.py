@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
 
 from neardup.engines.common.progress import Progress
 from neardup.record import record
@@ -71,3 +73,21 @@ def _forget_peak() -> None:
             control.write("5")
     except OSError:
         pass
+
+
+def highest(told: list[dict[str, Any]]) -> int:
+    """The most memory that one of these stages took, as ``run.json`` tells them.
+
+    >>> highest([{"peak_memory": 5}, {"peak_memory": None}])
+    5
+    """
+    return max((stage["peak_memory"] or 0 for stage in told), default=0)
+
+
+def stages(done: list[Stage]) -> list[dict[str, object]]:
+    """The stages as ``run.json`` tells them.
+
+    >>> stages([Stage("reading", 1.23456, None)])
+    [{'name': 'reading', 'seconds': 1.235, 'peak_memory': None}]
+    """
+    return [asdict(stage) | {"seconds": round(stage.seconds, 3)} for stage in done]

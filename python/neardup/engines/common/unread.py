@@ -13,8 +13,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from neardup.engines.common.parts import Tally
-from neardup.engines.local.tables import Groups
+from neardup.engines.common.tables import Groups
+from neardup.engines.common.tally import Tally
+from neardup.errors import InputError
 from neardup.lazy import later
 from neardup.page import Skipped
 from neardup.record import record
@@ -55,6 +56,27 @@ class Unread:
     def counts(self) -> dict[str, int]:
         """What is counted of it beside records."""
         return {"failed_files": self.failed_files, "left_out_files": self.left_files}
+
+
+def strict_error(first: Skipped) -> InputError:
+    """The end of a run that skips nothing, at the first record that cannot be read."""
+    return InputError(
+        f"a record cannot be read: {first.reason}",
+        where=f"{first.source}, {first.position}",
+        hint="mend it, or run without --strict to skip such records",
+    )
+
+
+def no_pages_error(tally: Tally, first: Skipped | None, otherwise: str) -> InputError:
+    """The end of a run without any page, and why there is none: the ``first`` record that was skipped, if one was, the
+    kinds of records that are no pages, or what may be wrong ``otherwise``."""
+    hint = otherwise
+    if first is not None:
+        hint = f"records that could not be read: {tally.skipped:,}, the first: {first.describe()}"
+    elif tally.ignored:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in tally.ignored.items())
+        hint = f"it holds only records that are no pages: {kinds}"
+    return InputError("no pages were found in the input", hint=hint)
 
 
 class Failing:

@@ -7,8 +7,7 @@ from typing import Final
 
 from neardup.detectors import Detector
 from neardup.detectors.rules import ExactJaccard
-from neardup.engines.common.accepted import FOREST, AcceptedPairs
-from neardup.engines.local.matches import RuleCounts
+from neardup.engines.common.accepted import AcceptedPairs, RuleCounts
 from neardup.sources.skipped import NAMED
 
 #: Of so many different pages or more, at least this share should stay: a crawl that repeats itself more than this is
@@ -39,7 +38,7 @@ def collection_warnings(
         said.append(f"records that could not be read: {counts['skipped']:,}; 'skipped' {names}")
     if counts["repeated_ids"]:
         said.append(f"ids that occurred before and became id#row: {counts['repeated_ids']:,}")
-    if accepted.held == FOREST:
+    if accepted.forest:
         said.append(f"of {accepted.in_words()} accepted pairs only the spanning forest is held; see --max-pairs")
     hot = [rule for rule in rules if rule.unscored]
     if hot:

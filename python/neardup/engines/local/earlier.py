@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +21,9 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines.common.layout import Layout, computed
+from neardup.engines.common.matching import Sets
 from neardup.engines.common.packed import bytes_to_lists, bytes_to_rows
-from neardup.engines.local.reading import Collection, Sets
+from neardup.engines.local.reading import Collection
 from neardup.fingerprints import AnyFingerprint, FixedWidth
 from neardup.lazy import later
 from neardup.record import record
@@ -32,10 +32,6 @@ from neardup.sinks import write_table
 pc = later("pyarrow.compute")
 
 Rows = npt.NDArray[np.uint32]
-#: The file, or folder of parts, in a result folder.
-FILE: Final = "fingerprints.parquet"
-#: In every result folder, the statistics that the fingerprints were computed with, where the detector needs such.
-STATISTICS: Final = "collection.statistics"
 
 
 @record(frozen=True)
@@ -97,11 +93,6 @@ class Earlier:
         """Sets and their parities."""
         number = self.layout.kinds.index(kind)
         return bytes_to_lists(self.column(f"s{number}")), bytes_to_lists(self.column(f"p{number}"))
-
-
-def told_of_runs(runs: Sequence[tuple[str, Path]]) -> list[dict[str, str]]:
-    """Earlier runs as ``run.json`` names them: as they were called, and where they are."""
-    return [{"run": name, "folder": str(saved.parent.absolute())} for name, saved in runs]
 
 
 @record(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from neardup.engines.common.accepted import RuleCounts
 from neardup.errors import FormatError
 from neardup.fingerprints.container import read_arrays, write_arrays
 from neardup.record import record
@@ -17,27 +18,6 @@ from neardup.record import record
 Rows = npt.NDArray[np.uint32]
 
 KIND: Final = "matches"
-
-
-@record(frozen=True, slots=True)
-class RuleCounts:
-    """What one rule did."""
-
-    rule: str
-    #: Pairs that share a key and were not rejected at a glance.
-    candidates: int
-    accepted: int
-    #: Pages in the fullest bucket of a key.
-    largest_bucket: int
-    #: Buckets too full for all their pairs to be verified; see ``Settings.hot_beyond``.
-    hot_buckets: int
-    #: At most so many pairs in hot buckets might have been accepted and are not among the pairs. They would change
-    #: neither the pages that stay nor the clusters.
-    unscored: int
-    #: Accepted pairs whose probability is too near to one half to be sure; None where scores are no probabilities.
-    undecided: int | None
-    #: Accepted pairs in hot buckets that are not among the pairs, for there were too many.
-    unrecorded: int = 0
 
 
 @record(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import field
 from itertools import chain, islice
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,34 +20,22 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.detectors import Detector
-from neardup.engines.common import page_columns as fingerprinting
-from neardup.engines.common.links import count_links, page_links
-from neardup.engines.common.parts import KEPT, LIST, STREAMS, TOKENS, Part, Tally, fixed_width_rows, numbers
+from neardup.engines.common.links import count_links
+from neardup.engines.common.matching import Sets
+from neardup.engines.common.page_columns import LIST, STREAMS, TOKENS, PageColumns
 from neardup.engines.common.progress import Progress
 from neardup.engines.common.settings import Settings
+from neardup.engines.common.tally import Tally
+from neardup.engines.common.unread import no_pages_error, strict_error
 from neardup.engines.local.lanes import in_lanes
-from neardup.engines.local.scratch import Scratch
-from neardup.engines.local.store import Lists, PartStore, loaded
-from neardup.errors import InputError
+from neardup.engines.local.scratch import Part, Scratch
+from neardup.engines.local.store import PartStore, loaded
 from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
-from neardup.fingerprints.one_pass import OnePass, ReadPages
 from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Loaded, Source
 from neardup.sources.skipped import SkippedRecords
 from neardup.workers import in_order
-
-
-@record(frozen=True, slots=True)
-class Sets:
-    """Ordered sets of all pages, and their parities, in batches; the sets in memory, or in files with their sizes."""
-
-    sets: Lists
-    parities: list[pa.LargeListArray]
-
-    def loaded(self) -> Iterator[pa.LargeListArray]:
-        """The sets, a batch at a time."""
-        return loaded(self.sets)
 
 
 @record(frozen=True)
@@ -135,7 +123,7 @@ class Collection:
         """How much a fingerprint of all pages takes."""
         given = self._given.get(kind)
         if given is not None:
-            return sum(batch.nbytes for batch in (given.loaded() if isinstance(given, Sets) else given))
+            return sum(batch.nbytes for batch in (loaded(given.sets) if isinstance(given, Sets) else given))
         place = self._place(kind)
         name = next(name for name in (f"fingerprint_{place}", f"{LIST}{place}") if name in self.store.names())
         return sum(batch.nbytes for batch in self.store.columns([name]))
@@ -152,7 +140,7 @@ class Collection:
             number = self._place(kind)
             parities = [batch.column(0) for batch in self.store.columns([f"parity_{number}"])]
             held = Sets(self.store.lists(f"{LIST}{number}"), parities)
-        return Sets(list(held.loaded()), held.parities) if in_memory else held
+        return Sets(list(loaded(held.sets)), held.parities) if in_memory else held
 
     def forget_sets(self) -> None:
         """Lets go of sets and tokens that are in memory: matching is done, and they are most of what is held."""
@@ -194,50 +182,6 @@ _WORKERS_A_LANE: Final = 3
 Also = Callable[[Loaded], dict[str, pa.Array]]
 
 
-class PageColumns:
-    """All that is kept of batches of pages, by column. What that is, a detector and settings decide once."""
-
-    def __init__(self, detector: Detector, settings: Settings) -> None:
-        self.kinds = fingerprinting.at_once(detector.fingerprints())
-        hold_tokens, self._streamed = fingerprinting.held(detector.fingerprints())
-        self._hold_tokens = hold_tokens or settings.hold_tokens
-        self._reading = settings.reading
-        self._linked = settings.keep == "most-linked"
-        self._one_pass = OnePass(settings.reading, self.kinds, self._hold_tokens)
-        #: Whether pages are looked at again when they have been read.
-        self._looks_again = (
-            self._linked or self._streamed is not None or fingerprinting.beyond_tokens(detector.fingerprints())
-        )
-
-    def load(self, chunk: Chunk) -> tuple[Loaded, dict[str, pa.Array], int]:
-        """Loads a chunk: its pages, perhaps without their contents, and what ``of`` gives."""
-        if chunk.read is not None and not self._looks_again:
-            loaded, first = chunk.read(self._one_pass)
-            return loaded, *self._columns(loaded.pages, first)
-        loaded = chunk.load()
-        return loaded, *self.of(loaded.pages)
-
-    def of(self, pages: pa.RecordBatch) -> tuple[dict[str, pa.Array], int]:
-        """The columns, and how many pages had bytes that did not fit their encoding."""
-        return self._columns(pages, self._one_pass.of(pages))
-
-    def _columns(self, pages: pa.RecordBatch, first: ReadPages) -> tuple[dict[str, pa.Array], int]:
-        columns = {name: pages.column(name) for name in KEPT}
-        columns["title"], columns["site"] = first.title, first.site
-        columns["tokens"] = pa.array(first.lengths)
-        columns["identity_high"] = pa.array(first.identity_high)
-        columns["identity_low"] = pa.array(first.identity_low)
-        given = fingerprinting.Given(pages, self._reading, first.tokens)
-        columns |= dict(fingerprinting.fingerprint_columns(self.kinds, given, first.made))
-        if self._hold_tokens:
-            columns[TOKENS] = given.tokens
-        if self._streamed is not None:
-            columns[STREAMS] = given.streams(self._streamed)
-        if self._linked:
-            columns["own_url"], columns["links"] = page_links(pages)
-        return columns, int(first.replaced.sum())
-
-
 class _Worker:
     """Turns a chunk into a part; shared by all threads, so it holds nothing that changes."""
 
@@ -276,18 +220,14 @@ def collect(
     with closing(_parts(source, worker, settings, done)) as parts:
         for part in parts:
             if settings.strict and part.skipped:
-                bad = part.skipped[0]
-                raise InputError(
-                    f"a record cannot be read: {bad.reason}",
-                    where=f"{bad.source}, {bad.position}",
-                    hint="mend it, or run without --strict to skip such records",
-                )
+                raise strict_error(part.skipped[0])
             progress.advance(part.tally.pages, part.tally.nbytes)
             store.add(part)
     store.settle()
     tally = store.tally()
     if not tally.pages:
-        raise InputError("no pages were found in the input", hint=_why_none(tally, store))
+        first = next(store.skipped())[0] if tally.skipped else None
+        raise no_pages_error(tally, first, "is it empty, or in another format? see --format and the --…-field options")
     return Collection(store, worker.columns.kinds, tally.pages, tally)
 
 
@@ -322,11 +262,32 @@ def _chosen(batches: Iterator[pa.LargeListArray], chosen: npt.NDArray[np.bool_])
         yield lists if flags.all() else lists.filter(pa.array(flags))
 
 
-def _why_none(tally: Tally, store: PartStore) -> str:
-    if tally.skipped:
-        first = next(store.skipped())[0]
-        return f"records that could not be read: {tally.skipped:,}, the first: {first.describe()}"
-    if tally.ignored:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in tally.ignored.items())
-        return f"it holds only records that are no pages: {kinds}"
-    return "is it empty, or in another format? see --format and the --…-field options"
+def fixed_width_rows(batches: Iterable[pa.RecordBatch], rows: npt.NDArray[np.uint32]) -> FixedWidth:
+    """Some rows, ascending, of the column of batches that follow one another, as one array; nothing else is held.
+
+    >>> column = fixed_width_column(np.array([[1, 2], [3, 4]], np.uint64))
+    >>> batches = [pa.RecordBatch.from_arrays([column], ["fingerprint"])] * 2
+    >>> fixed_width_rows(batches, np.array([1, 2], np.uint32)).tolist()
+    [[3, 4], [1, 2]]
+    """
+    found: FixedWidth | None = None
+    before = filled = 0
+    for batch in batches:
+        column = batch.column(0)
+        width = column.type.list_size
+        if found is None:
+            found = np.empty((len(rows), width), np.uint64)
+        # A number of the rows' own type, or all of them would be cast to another for every batch.
+        upto = int(np.searchsorted(rows, np.uint32(before + len(column))))
+        # `flatten` respects that a batch may be a slice of another.
+        values = column.flatten().to_numpy().reshape(-1, width)
+        # Any mode but "raise" is written straight to where it belongs; no row is outside.
+        np.take(values, rows[filled:upto] - before, axis=0, out=found[filled:upto], mode="clip")
+        before, filled = before + len(column), upto
+    assert found is not None, "a collection has pages"
+    return found
+
+
+def numbers(batches: Sequence[pa.RecordBatch], name: str) -> npt.NDArray[Any]:
+    """A column of numbers of all batches as one array."""
+    return np.concatenate([batch.column(name).to_numpy() for batch in batches])

@@ -4,31 +4,34 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines.common.layout import Layout
 from neardup.engines.common.progress import Progress, Silent
+from neardup.engines.common.run_json import PageCounts, RunFacts
 from neardup.engines.common.settings import Settings
-from neardup.engines.common.stopwatch import Stage, Stopwatch
+from neardup.engines.common.statistics import frozen as frozen_statistics
+from neardup.engines.common.stopwatch import Stopwatch, highest, stages
 from neardup.engines.common.unread import all_of, unread_of
-from neardup.engines.common.warnings import collection_warnings
-from neardup.engines.local import statistics as first_pass
-from neardup.engines.local.earlier import Earlier, WithEarlier, save, told_of_runs
+from neardup.engines.local.earlier import Earlier, WithEarlier, save
 from neardup.engines.local.matches import Matches
-from neardup.engines.local.matching import match, most_accepted
+from neardup.engines.local.matching import match
+from neardup.engines.local.outcome import Outcome
 from neardup.engines.local.reading import Collection, collect
 from neardup.engines.local.scratch import Scratch
-from neardup.engines.local.tables import Outcome, assemble
+from neardup.engines.local.statistics import count, prepare
+from neardup.engines.local.tables import Tables, assemble
 from neardup.fingerprints import CollectionStatistics
 from neardup.graph.keep import count_undated
+from neardup.lazy import later
 from neardup.sources import Source
+
+pc = later("pyarrow.compute")
 
 #: Looks at what a run read and found, and says how right that was, as ``run.json`` tells it.
 Certify = Callable[[Collection, Outcome], dict[str, Any]]
@@ -54,7 +57,7 @@ def run(
     [True, False]
     """
     settings = settings or Settings()
-    frozen = first_pass.frozen(settings, detector)
+    frozen = frozen_statistics(settings, detector)
     watch = Stopwatch(progress or Silent())
     with watch.stage("reading", source.nbytes()):
         collection = collect(source, detector, settings, watch.progress, scratch)
@@ -63,7 +66,7 @@ def run(
     if detector.counted():
         with watch.stage("statistics"):
             statistics = frozen or _counted(collection, detector, settings, scratch)
-            first_pass.prepare(collection, detector, settings, statistics)
+            prepare(collection, detector, settings, statistics)
     with watch.stage("matching"):
         whole = None if earlier is None or not earlier.count else WithEarlier(collection, earlier)
         matches = _matched(whole or collection, detector, settings, scratch, statistics)
@@ -74,33 +77,21 @@ def run(
     left = source.unread
     sources = (batch.column(0) for batch in collection.store.columns(["source"]))
     unread = unread_of(collection.skipped(), sources, left)
-    counts = tables.counts | {"undated": undated} | unread.counts()
-    report: dict[str, Any] = {
-        "format": _native.FORMAT_VERSION,
-        "engine": "local",
-        "detector": str(detector),
-        "by_default": False,
-        "parameters": detector.parameters(),
-        # With the limit of hot keys that was kept to.
-        "settings": asdict(settings) | {"hot": settings.hot_beyond(len(matches.identity))},
-        "statistics": first_pass.told(statistics),
-        "against": told_of_runs(earlier.runs if earlier is not None else []),
-        "counts": counts,
-        "kinds": asdict(collection.tally.kinds),
-        "ignored": collection.tally.ignored,
-        "rules": [asdict(counts) for counts in matches.rules],
-        "pairs": tables.accepted.to_json(),
-        "warnings": collection_warnings(
-            counts,
-            tables.accepted,
-            matches.rules,
-            detector,
-            collection.column("site").null_count == collection.count,
-        ),
-        **unread.to_json(collection.tally),
-        "bytes": collection.tally.nbytes,
-        "stages": [],
-    }
+    facts = RunFacts(
+        engine="local",
+        detector=detector,
+        settings=settings,
+        hot=settings.hot_beyond(len(matches.identity)),
+        statistics=statistics,
+        against=earlier.runs if earlier is not None else [],
+        pages=_counts(collection, tables, undated),
+        rules=matches.rules,
+        accepted=tables.accepted,
+        tally=collection.tally,
+        unread=unread,
+        no_sites=collection.column("site").null_count == collection.count,
+    )
+    report = facts.to_json()
     outcome = Outcome(
         tables.pages, tables.pages_at, tables.pairs, tables.clusters, report, tables.cluster, tables.against,
         tables.earlier, statistics,
@@ -117,10 +108,24 @@ def run(
     return outcome
 
 
+def _counts(collection: Collection, tables: Tables, undated: int) -> PageCounts:
+    return PageCounts(
+        pages=collection.count,
+        empty=tables.empty,
+        short=tables.short,
+        identity_sets=tables.identity_sets,
+        clusters=tables.clusters.num_rows,
+        clustered=int(pc.sum(tables.clusters.column("size")).as_py() or 0),
+        kept=int(tables.kept.sum()),
+        repeated_ids=tables.repeated_ids,
+        undated=undated,
+    )
+
+
 def _counted(
     collection: Collection, detector: Detector, settings: Settings, scratch: Scratch | None
 ) -> CollectionStatistics:
-    make = partial(first_pass.count, collection, detector, settings)
+    make = partial(count, collection, detector, settings)
     if scratch is None:
         return make()
     return scratch.once(
@@ -140,12 +145,12 @@ def _matched(
     make = partial(match, pages, detector, settings, before)
     if scratch is None:
         return make()
-    count = pages.count
+    pages_in_all = pages.count
     # Beside what the manifest of the scratch folder tells.
     made_of = {
-        "pages": count,
-        "hot": settings.hot_beyond(count),
-        "most_accepted": most_accepted(count, settings),
+        "pages": pages_in_all,
+        "hot": settings.hot_beyond(pages_in_all),
+        "most_accepted": settings.most_accepted(pages_in_all),
         "statistics": statistics.digest if statistics is not None else None,
         "earlier": zlib.crc32(np.ascontiguousarray(earlier.identity).data) if earlier is not None else None,
     }
@@ -156,21 +161,3 @@ def _matched(
         lambda path: Matches.load(path, made_of),
         worth=settings.commit_every,
     )
-
-
-def highest(told: list[dict[str, Any]]) -> int:
-    """The most memory that one of these stages took, as ``run.json`` tells them.
-
-    >>> highest([{"peak_memory": 5}, {"peak_memory": None}])
-    5
-    """
-    return max((stage["peak_memory"] or 0 for stage in told), default=0)
-
-
-def stages(done: list[Stage]) -> list[dict[str, object]]:
-    """The stages as ``run.json`` tells them.
-
-    >>> stages([Stage("reading", 1.23456, None)])
-    [{'name': 'reading', 'seconds': 1.235, 'peak_memory': None}]
-    """
-    return [asdict(stage) | {"seconds": round(stage.seconds, 3)} for stage in done]

@@ -23,12 +23,14 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.engines.common.parts import LIST, Part, Tally
+from neardup.engines.common.matching import InFile
+from neardup.engines.common.page_columns import LIST
+from neardup.engines.common.tally import Tally
 from neardup.errors import FormatError, OutputError, UsageError
 from neardup.lazy import later
+from neardup.record import record
 from neardup.sinks import write_json
 from neardup.sources.skipped import SkippedRecords
 from neardup.writing import check_local, replacing
@@ -41,11 +43,24 @@ _OWN: Final = re.compile(r"(manifest\.json|stage-[a-z]+|segment-[0-9]{6}\.(arrow
 _BLOCK = 1 << 20
 
 _Made = TypeVar("_Made")
-#: Lists one after another in a file, and how long each is.
-InFile = tuple[Path, npt.NDArray[np.int64]]
 #: Numbers of lists that are read of a file at a time; of a longer list, all.
 _READ_AT_ONCE: Final = 1 << 20
 _LISTS: Final = pa.large_list(pa.field("item", pa.uint64(), nullable=False))
+
+
+@record(frozen=True, slots=True)
+class Part:
+    """Pages in input order, read and fingerprinted."""
+
+    rows: pa.RecordBatch
+    tally: Tally
+    #: What of the same stretch of the input could not be read.
+    skipped: SkippedRecords | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes of memory it takes."""
+        return int(self.rows.nbytes) + (self.skipped.nbytes if self.skipped is not None else 0)
 
 
 @dataclass(slots=True)

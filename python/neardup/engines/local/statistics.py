@@ -9,7 +9,7 @@ compared: they are one page for all that follows. Statistics that were frozen ea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,22 +19,18 @@ from neardup import _native
 from neardup.detectors import Detector
 from neardup.engines.common.page_columns import after_all
 from neardup.engines.common.settings import Settings
-from neardup.engines.local.matching import units_of
+from neardup.engines.common.statistics import MOST_ADDRESSES, counted_things
+from neardup.engines.local.identity import units_of
 from neardup.engines.local.reading import Collection
-from neardup.errors import UsageError
+from neardup.engines.local.store import loaded
 from neardup.fingerprints import (
-    BLOCKS,
     CollectionStatistics,
     OfContent,
     OverSets,
     StatisticsRound,
     start_statistics,
 )
-from neardup.text import Reading
 from neardup.workers import in_order
-
-#: A title that more addresses of a site have than this does not name a page.
-MOST_ADDRESSES: Final = 8
 
 
 def prepare(
@@ -49,7 +45,7 @@ def prepare(
         batches: Iterable[pa.LargeListArray]
         work: Callable[[pa.LargeListArray], Any]
         if isinstance(kind, OverSets) and kind.sets in waiting:
-            batches, work = collection.sets(kind.sets).loaded(), kind.of_sets
+            batches, work = loaded(collection.sets(kind.sets).sets), kind.of_sets
         else:
             batches = collection.stream_batches() if isinstance(kind, OfContent) else collection.token_batches()
             work = kind.given(statistics).compute
@@ -75,11 +71,6 @@ def count(collection: Collection, detector: Detector, settings: Settings) -> Col
             pass
         step = step.finish()
     return step
-
-
-def counted_things(detector: Detector, reading: Reading) -> str:
-    """What the numbers in statistics are of: blocks by a site rule, or tokens by a hash."""
-    return f"{BLOCKS}, {reading.site}" if detector.counts_blocks() else reading.hash
 
 
 def _lists(collection: Collection, counted: npt.NDArray[np.bool_], blocks: bool) -> Iterator[pa.LargeListArray]:
@@ -128,54 +119,9 @@ def first_of_each_page(
     return np.sort(np.unique(named, return_index=True)[1])
 
 
-def told(statistics: CollectionStatistics | None) -> dict[str, Any] | None:
-    """What ``run.json`` says of statistics."""
-    if statistics is None:
-        return None
-    repeated = {str(length): len(chunks) for length, (chunks, _) in sorted(statistics.chunks.items())}
-    return {"digest": statistics.digest, "pages": statistics.pages, "chunks": repeated}
-
-
-def frozen(settings: Settings, detector: Detector) -> CollectionStatistics | None:
-    """The statistics that the settings name; looked at before anything is read."""
-    if settings.statistics is None:
-        return None
-    loaded = CollectionStatistics.load(settings.statistics)
-    check(loaded, detector, settings.reading, settings.statistics)
-    return loaded
-
-
-def suits(statistics: CollectionStatistics, detector: Detector, reading: Reading) -> bool:
-    """Whether statistics are of what the detector counts."""
-    return (
-        statistics.chunks.keys() >= set(detector.counted())
-        and detector.counts_blocks() == statistics.of_blocks
-        and statistics.hash == counted_things(detector, reading)
-    )
-
-
-def check(statistics: CollectionStatistics, detector: Detector, reading: Reading, where: str | None = None) -> None:
-    """Refuses statistics that are not of what the detector counts."""
-    if not detector.counted():
-        return
-    if detector.counts_blocks() != statistics.of_blocks:
-        raise UsageError(
-            f"the statistics are not such as {detector.name!r} needs",
-            where=where,
-            hint=f"make them with neardup statistics --detector {detector.name}",
-        )
-    things = counted_things(detector, reading)
-    if statistics.hash != things:
-        raise UsageError(
-            f"the statistics are of tokens by {statistics.hash!r}, this run has {things!r}",
-            where=where,
-            hint=f"run with --token-hash {statistics.hash}, or make statistics of such tokens",
-        )
-
-
 def _counted(collection: Collection, detector: Detector, min_tokens: int) -> npt.NDArray[np.bool_]:
     tokens = collection.column("tokens").to_numpy()
     identity = _native.identity_sets(*collection.identity, tokens == 0)
-    first = units_of(collection, identity, detector) == np.arange(len(identity), dtype=np.uint32)
+    first = units_of(collection.column("site"), identity, detector) == np.arange(len(identity), dtype=np.uint32)
     counted: npt.NDArray[np.bool_] = first & (tokens >= min_tokens)
     return counted

@@ -8,43 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup import _native
 from neardup.detectors import Detector, parse
-from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.accepted import AcceptedPairs, RuleCounts
 from neardup.engines.common.default import by_kind, note_default
+from neardup.engines.common.earlier import FILE
 from neardup.engines.common.layout import Layout
-from neardup.engines.common.parts import Tally
 from neardup.engines.common.progress import Progress, Silent
+from neardup.engines.common.run_json import PageCounts, RunFacts
 from neardup.engines.common.settings import Settings
-from neardup.engines.common.stopwatch import Stopwatch
-from neardup.engines.common.unread import Unread
-from neardup.engines.common.warnings import collection_warnings
-from neardup.engines.local import statistics as first_pass
-from neardup.engines.local.earlier import FILE, told_of_runs
-from neardup.engines.local.matches import RuleCounts
-from neardup.engines.local.matching import most_accepted, most_possible
-from neardup.engines.local.run import highest, stages
-from neardup.engines.local.tables import AGAINST_OUT
+from neardup.engines.common.statistics import frozen as frozen_statistics
+from neardup.engines.common.stopwatch import Stopwatch, highest, stages
+from neardup.engines.common.tables import AGAINST_OUT
+from neardup.engines.common.tally import Tally
+from neardup.engines.common.unread import Unread, no_pages_error, strict_error
 from neardup.engines.spark import clustering, identity, keys, matching, salting, statistics, tables
 from neardup.engines.spark.components import TOGETHER, components
 from neardup.engines.spark.failures import explained
+from neardup.engines.spark.layout import fingerprint_columns, names_of
 from neardup.engines.spark.outcome import SparkOutcome
 from neardup.engines.spark.reading import likely_kinds, read_files, read_frame, tally_of
 from neardup.engines.spark.salting import Salted, Salting
 from neardup.engines.spark.session import need_pyspark
 from neardup.engines.spark.working import Working, working_folder
-from neardup.errors import InputError
 from neardup.fingerprints import CollectionStatistics
 from neardup.graph.keep import UNDATED, check_dated
 from neardup.page import Kinds, Skipped
 from neardup.sources import Fields
 from neardup.sources.inputs import Inputs
 from neardup.sources.kinds import PlainTextMet, first_kinds
-from neardup.version import VERSION
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -206,7 +201,7 @@ class _Run:
     def outcome(self, read: Callable[[Layout], DataFrame], nbytes: int | None) -> SparkOutcome:
         layout, keep = self.layout, self.working.keep
         settings = layout.settings
-        frozen = first_pass.frozen(settings, layout.detector)
+        frozen = frozen_statistics(settings, layout.detector)
         with self.watch.stage("reading", nbytes):
             parts = keep(read(layout), "parts")
             tally, unread = tally_of(parts, self.left)
@@ -235,31 +230,25 @@ class _Run:
         with self.watch.stage("matching"):
             matched = self._match(first, sets, tally.pages)
         with self.watch.stage("clustering"):
-            found = self._tables(pages, matched, tally, counted)
-        counts, accepted, outcome = found
-        counts |= unread.counts()
-        outcome.report |= {
-            "format": _native.FORMAT_VERSION,
-            "engine": "spark",
-            "detector": str(layout.detector),
-            "by_default": False,
-            "parameters": layout.detector.parameters(),
-            "settings": asdict(settings) | {"hot": settings.hot_beyond(tally.pages)},
-            "statistics": first_pass.told(counted),
-            "against": told_of_runs(self.earlier),
-            "counts": counts | {"undated": undated},
-            "kinds": asdict(tally.kinds),
-            "ignored": tally.ignored,
-            "rules": [asdict(rule) for rule in matched.rules],
-            "pairs": accepted.to_json(),
-            "warnings": collection_warnings(
-                counts, accepted, matched.rules, layout.detector, self._without_sites(pages)
-            ),
-            **unread.to_json(tally),
-            "bytes": tally.nbytes,
-            "stages": (told_stages := stages(self.watch.stages)),
-            "peak_memory": highest(told_stages),
-            "neardup": VERSION,
+            outcome, accepted, counts = self._tables(pages, matched, tally, counted)
+        facts = RunFacts(
+            engine="spark",
+            detector=layout.detector,
+            settings=settings,
+            hot=settings.hot_beyond(tally.pages),
+            statistics=counted,
+            against=self.earlier,
+            pages=replace(counts, undated=undated),
+            rules=matched.rules,
+            accepted=accepted,
+            tally=tally,
+            unread=unread,
+            no_sites=self._without_sites(pages),
+        )
+        measured = stages(self.watch.stages)
+        outcome.report |= facts.to_json() | {
+            "stages": measured,
+            "peak_memory": highest(measured),
             "spark": {"version": self.working.session.version, "salted": self.salted.to_json()},
         }
         return outcome
@@ -270,14 +259,10 @@ class _Run:
 
     def _check(self, tally: Tally, unread: Unread) -> None:
         if self.layout.settings.strict and tally.skipped:
-            bad = unread.records[0]
-            raise InputError(
-                f"a record cannot be read: {bad.reason}",
-                where=f"{bad.source}, {bad.position}",
-                hint="mend it, or run without --strict to skip such records",
-            )
+            raise strict_error(unread.records[0])
         if not tally.pages:
-            raise InputError("no pages were found in the input", hint="is it empty, or are the columns others?")
+            first = unread.records[0] if unread.records else None
+            raise no_pages_error(tally, first, "is it empty, or are the columns others?")
 
     def _match(self, first: DataFrame, sets: DataFrame, pages: int) -> _Matched:
         from pyspark.sql import functions as F
@@ -290,7 +275,7 @@ class _Run:
             first = keep(keys.rarest(first, layout, hot, crowded), "first")
         met = keep(keys.shared(first, layout, hot, crowded), "entries")
         sizes = keys.bucket_sizes(met)
-        limit = keys.hot_limit(sizes, hot, most_possible(pages, layout.settings))
+        limit = keys.hot_limit(sizes, hot, layout.settings.most_possible(pages))
         found = keep(matching.ordinary(met.where(F.col("entries") <= limit), first, layout), "found")
         if layout.sets:
             found = keep(matching.verified(found, first, layout), "verified")
@@ -328,7 +313,7 @@ class _Run:
             tied = tied.unionByName(identity.twins(sets))
         groups = self._hot_groups(hot, tied)
         groups, self.salted = salting.apart(groups, entries, tied, first, layout, working, self.together, self.salting)
-        recorded = most_accepted(pages, layout.settings)
+        recorded = layout.settings.most_accepted(pages)
         return working.keep(matching.resolved(groups, entries, first, layout, recorded), "hot")
 
     def _hot_groups(self, hot: DataFrame, tied: DataFrame) -> DataFrame:
@@ -345,7 +330,7 @@ class _Run:
 
     def _tables(
         self, pages: DataFrame, matched: _Matched, tally: Tally, counted: CollectionStatistics | None
-    ) -> tuple[dict[str, int], AcceptedPairs, SparkOutcome]:
+    ) -> tuple[SparkOutcome, AcceptedPairs, PageCounts]:
         from pyspark.sql import functions as F
 
         layout, keep = self.layout, self.working.keep
@@ -367,10 +352,9 @@ class _Run:
         ids, repeated = tables.unique_ids(new, self.working)
         own_pairs = matched.pairs.where("a >= 0")
         recorded = own_pairs.count()
-        forest = recorded > layout.settings.most_held(tally.pages)
         # What several tasks of a salted group accept, each of them counts.
         again = bool(self.earlier) or self.salted.groups > 0
-        accepted = AcceptedPairs.of(recorded, matched.rules, forest, again)
+        accepted = AcceptedPairs.of(recorded, matched.rules, again, layout.settings.most_held(tally.pages))
         clusters_of = decisions
         if self.earlier:
             before = located.where("row < 0").join(pages.where("row < 0").select("row", "run"), "row")
@@ -380,7 +364,7 @@ class _Run:
             touched = new.where("cluster is not null").select(F.col("cluster").alias("x")).distinct()
             clusters_of = decisions.where("kind = 'cluster'").join(touched, "x", "left_semi")
         page_table = tables.page_table(new, decisions, ids, layout)
-        pair_table = tables.pair_table(own_pairs, decisions, ids, layout, forest)
+        pair_table = tables.pair_table(own_pairs, decisions, ids, layout, accepted.forest)
         outcome = SparkOutcome(
             self._sorted(page_table, "row", name="pages.parquet"),
             self._sorted(pair_table, "row_a", "row_b", name="pairs.parquet"),
@@ -398,7 +382,7 @@ class _Run:
             known = tables.earlier_table(known, ids, identity.ROWS_A_RUN)
             outcome.earlier = self._sorted(known, "place", name="earlier.parquet")
         if self.keep_fingerprints:
-            names = identity.names_of(layout.columns(late=False)) + (["t"] if counted is not None else [])
+            names = names_of(fingerprint_columns(layout, late=False)) + (["t"] if counted is not None else [])
             kept_rows = outcome.pages.where("kept and tokens > 0").select("row", "id", "site", "tokens")
             saved = kept_rows.join(pages.where("row >= 0").select("row", "identity", *names), "row")
             if counted is not None:
@@ -410,23 +394,18 @@ class _Run:
         ).collect()[0]
         kept = outcome.pages.where("kept").count()
         clusters = outcome.clusters.agg(F.count("*"), F.sum("size")).collect()[0]
-        counts = {
-            "pages": tally.pages,
-            "empty": told[0],
-            "short": told[1],
-            "identity_sets": told[2],
-            "identical": tally.pages - told[2],
-            "pairs": accepted.in_all,
-            "clusters": clusters[0],
-            "clustered": int(clusters[1] or 0),
-            "kept": kept,
-            "removed": tally.pages - kept,
-            "repeated_ids": repeated,
-            "wrong_charset": tally.replaced,
-            "skipped": tally.skipped,
-            "ignored": sum(tally.ignored.values()),
-        }
-        return counts, accepted, outcome
+        counts = PageCounts(
+            pages=tally.pages,
+            empty=told[0],
+            short=told[1],
+            identity_sets=told[2],
+            clusters=clusters[0],
+            clustered=int(clusters[1] or 0),
+            kept=kept,
+            repeated_ids=repeated,
+            undated=0,
+        )
+        return outcome, accepted, counts
 
     def _sorted(self, frame: DataFrame, *order: str, name: str) -> DataFrame:
         return self.working.keep(frame.orderBy(*order), name)

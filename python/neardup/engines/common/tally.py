@@ -7,26 +7,14 @@ back as it is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, field
-from typing import Any, Final
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-
-from neardup.fingerprints import FixedWidth
 from neardup.page import Kinds
 from neardup.record import record
 from neardup.sources import Chunk, Loaded
 from neardup.sources.skipped import SkippedRecords, add_kinds
-
-#: What is kept of each page as the source told it.
-KEPT: Final = ("id", "url", "date", "source", "record", "offset", "length")
-#: How columns of long lists (sets, tokens) are named; they are by far the largest, and read page by page.
-LIST: Final = "list_"
-TOKENS: Final = "list_tokens"
-STREAMS: Final = "list_streams"
 
 
 @record(frozen=True, slots=True)
@@ -106,59 +94,3 @@ class Tally:
     @staticmethod
     def from_json(value: dict[str, Any]) -> Tally:
         return Tally(**value)
-
-
-@record(frozen=True, slots=True)
-class Part:
-    """Pages in input order, read and fingerprinted."""
-
-    rows: pa.RecordBatch
-    tally: Tally
-    #: What of the same stretch of the input could not be read.
-    skipped: SkippedRecords | None = None
-
-    @property
-    def nbytes(self) -> int:
-        """About the bytes of memory it takes."""
-        return int(self.rows.nbytes) + (self.skipped.nbytes if self.skipped is not None else 0)
-
-
-def fixed_width_column(values: FixedWidth) -> pa.FixedSizeListArray:
-    """A fingerprint as a column.
-
-    >>> fixed_width_column(np.array([[1, 2], [3, 4]], np.uint64)).to_pylist()
-    [[1, 2], [3, 4]]
-    """
-    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
-    return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
-
-
-def fixed_width_rows(batches: Iterable[pa.RecordBatch], rows: npt.NDArray[np.uint32]) -> FixedWidth:
-    """Some rows, ascending, of the column of batches that follow one another, as one array; nothing else is held.
-
-    >>> column = fixed_width_column(np.array([[1, 2], [3, 4]], np.uint64))
-    >>> batches = [pa.RecordBatch.from_arrays([column], ["fingerprint"])] * 2
-    >>> fixed_width_rows(batches, np.array([1, 2], np.uint32)).tolist()
-    [[3, 4], [1, 2]]
-    """
-    found: FixedWidth | None = None
-    before = filled = 0
-    for batch in batches:
-        column = batch.column(0)
-        width = column.type.list_size
-        if found is None:
-            found = np.empty((len(rows), width), np.uint64)
-        # A number of the rows' own type, or all of them would be cast to another for every batch.
-        upto = int(np.searchsorted(rows, np.uint32(before + len(column))))
-        # `flatten` respects that a batch may be a slice of another.
-        values = column.flatten().to_numpy().reshape(-1, width)
-        # Any mode but "raise" is written straight to where it belongs; no row is outside.
-        np.take(values, rows[filled:upto] - before, axis=0, out=found[filled:upto], mode="clip")
-        before, filled = before + len(column), upto
-    assert found is not None, "a collection has pages"
-    return found
-
-
-def numbers(batches: Sequence[pa.RecordBatch], name: str) -> npt.NDArray[Any]:
-    """A column of numbers of all batches as one array."""
-    return np.concatenate([batch.column(name).to_numpy() for batch in batches])
