@@ -34,9 +34,9 @@ from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
 from neardup.results import Result, open_result
 from neardup.results.earlier import EarlierPages
-from neardup.results.folder import Written
-from neardup.sinks import write_groups, write_json, write_table
+from neardup.sinks import write_groups, write_table
 from neardup.sinks.folder import new_folder
+from neardup.sinks.sealed import check_table, parts_of, seal
 from neardup.sinks.store import FILE as STORE_FILE
 from neardup.sinks.store import write_store
 from neardup.sources import Fields, Inputs, InputSpec, Source
@@ -237,6 +237,7 @@ def _on_spark(
     keep_fingerprints: bool,
 ) -> Result:
     from neardup.engines.spark import run_files, start
+    from neardup.report.run_report import write_report
 
     if "-" in spec.paths:
         raise UsageError("standard input cannot be distributed", hint="write it to a file that all machines see")
@@ -254,6 +255,9 @@ def _on_spark(
         if detector is not None:
             detector = parse(detector)
             earlier = _earlier_runs(against, detector, settings)
+            for name, _ in earlier:
+                # Executors read it by its path.
+                check_table(Path(name), open_result(name).report, FILE)
             settings = _with_their_statistics(settings, earlier, detector)
         session = start(master, remote)
         outcome = stack.enter_context(
@@ -264,11 +268,11 @@ def _on_spark(
         )  # fmt: skip
         outcome.report["input"] = asdict(spec)
         if folder is None or out is None:
-            tables = outcome.to_arrow()
-            return Result(tables.__getitem__, outcome.report, counted=outcome.statistics)
+            return Result.in_memory(outcome.to_arrow(), outcome.report, outcome.statistics)
         outcome.move_to(folder)
-        write_json(outcome.report, folder / "run.json")
-    return Result(Written(Path(out), bool(outcome.report["against"])), outcome.report, Path(out), outcome.statistics)
+        seal(folder, outcome.report)
+        write_report(Result.written(folder, outcome.report), patient=False)
+    return Result.written(Path(out), outcome.report, outcome.statistics)
 
 
 def _earlier_runs(
@@ -288,7 +292,7 @@ def _earlier_runs(
         if report["settings"]["reading"] != asdict(settings.reading):
             raise UsageError("the earlier run read pages in another way", where=os.fspath(given), hint="read as it did")
         path = Path(given) / FILE
-        if not path.exists():
+        if not parts_of(path.parent, report, FILE):
             raise InputError(
                 "the earlier run kept no fingerprints", where=os.fspath(given), hint="run it with --keep-fingerprints"
             )
@@ -302,7 +306,7 @@ def _with_their_statistics(settings: Settings, runs: Sequence[tuple[str, Path]],
     if not runs or not detector.counted():
         return settings
     theirs = runs[0][1].with_name(STATISTICS)
-    digests = {name: open_result(name).report["statistics"]["digest"] for name, _ in runs}
+    digests = {name: statistics.digest for name, _ in runs if (statistics := open_result(name).statistics)}
     if settings.statistics is not None:
         digests[settings.statistics] = CollectionStatistics.load(settings.statistics).digest
     first, *others = digests
@@ -446,13 +450,12 @@ def _run(
 
 def _result(outcome: Outcome, folder: Path | None = None) -> Result:
     if folder is not None:
-        return Result(Written(folder, bool(outcome.report["against"])), outcome.report, folder, outcome.statistics)
-    earlier = EarlierPages.of(outcome.report, outcome.earlier, outcome.against)
+        return Result.written(folder, outcome.report, outcome.statistics)
     tables = {
         "pages": outcome.pages, "pairs": outcome.pairs, "clusters": outcome.clusters,
-        "against": earlier.against, "earlier": earlier.told,
+        "against": outcome.against, "earlier": outcome.earlier,
     }  # fmt: skip
-    return Result(tables.__getitem__, outcome.report, counted=outcome.statistics)
+    return Result.in_memory(tables, outcome.report, outcome.statistics)
 
 
 def write_outcome(
@@ -470,7 +473,7 @@ def write_outcome(
     from neardup.report.findings import Findings
     from neardup.report.run_report import FILE as REPORT_FILE
     from neardup.report.run_report import SHOWN_BYTES, SMALL_INPUT, RunReport
-    from neardup.results.pages import EarlierTexts, texts_from, with_earlier
+    from neardup.results.texts import EarlierTexts, texts_from, with_earlier
 
     watch = Stopwatch(progress)
     findings = Findings(outcome.clusters, outcome.report["counts"]["pages"])
@@ -493,7 +496,7 @@ def write_outcome(
             outcome.statistics.save(folder / STATISTICS)
         if outcome.report["against"]:
             write_table(earlier.against, folder / "against.parquet")
-            write_table(earlier.told, folder / "earlier.parquet")
+            write_table(earlier.table, folder / "earlier.parquet")
         if write is not None:
             from neardup.sinks.rewrite import write_pages
 
@@ -504,7 +507,7 @@ def write_outcome(
         report.page(told).write(folder / REPORT_FILE)
     outcome.report["stages"] += stages(watch.stages)
     outcome.report["peak_memory"] = highest(outcome.report["stages"])
-    write_json(outcome.report, folder / "run.json")
+    seal(folder, outcome.report)
 
 
 @contextmanager
