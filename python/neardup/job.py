@@ -36,7 +36,7 @@ from neardup.results import Result, open_result
 from neardup.results.earlier import EarlierPages
 from neardup.sinks import write_groups, write_table
 from neardup.sinks.folder import new_folder
-from neardup.sinks.sealed import check_table, parts_of, seal
+from neardup.sinks.sealed import RUN, check_table, parts_of, seal
 from neardup.sinks.store import FILE as STORE_FILE
 from neardup.sinks.store import write_store
 from neardup.sources import Fields, Inputs, InputSpec, Source
@@ -113,7 +113,18 @@ def dedup(
     settings = settings or Settings()
     spec = InputSpec([os.fspath(path) for path in paths], fields or Fields(), base_url, format, settings.max_page)
     if out is not None and not overwrite:
-        check_no_run_there(Path(out), spec, detector, settings, against, (write, store, keep_fingerprints))
+        asked = (write is not None, store, keep_fingerprints, certify is not None)
+        finished = finished_there(Path(out), spec, detector, settings, against, asked)
+        if finished is not None and resume and engine == "local":
+            # It was stopped when all was done.
+            _refuse_changed_since(finished, spec)
+            return finished
+        if finished is not None:
+            raise OutputError(
+                "a run of the same input with the same options has finished there",
+                where=str(out),
+                hint=f"look at it with `neardup show {shlex.quote(str(out))}`, or do it again with --overwrite",
+            )
     if engine == "spark":
         if certify is not None or write is not None or resume or store:
             raise UsageError(
@@ -179,40 +190,57 @@ def _detector_of(against: Sequence[str | os.PathLike[str]], detector: str | Dete
     return detector
 
 
-def check_no_run_there(
+def finished_there(
     out: Path,
     spec: InputSpec,
     detector: str | Detector | None,
     settings: Settings,
     against: Sequence[str | os.PathLike[str]],
-    kept: tuple[Write | None, bool, bool],
-) -> None:
-    """Refuses a folder that has the result of a run, and says whether that was a run of the same command."""
+    asked: tuple[bool, bool, bool, bool],
+) -> Result | None:
+    """The result of a run of the same command that has finished there, if any; refuses a folder that has another one.
+    ``asked``: whether pages are written, texts stored, fingerprints kept, and the run certified."""
     try:
         result = open_result(out)
     except NeardupError:
-        return
-    report, asked = result.report, asdict(settings)
+        return None
+    report, wanted = result.report, asdict(settings)
     if settings.statistics is None and against:
-        asked["statistics"] = report["settings"]["statistics"]
+        wanted["statistics"] = report["settings"]["statistics"]
     names = ("keep", "removal", "reading", "strict", "max_pairs", "statistics")
-    there = (report.get("written") is not None, (out / STORE_FILE).exists(), (out / FILE).exists())
+    *files, certified = asked
     same = (
         json.loads(json.dumps(asdict(spec))) == report["input"]
-        and all(asked[name] == report["settings"][name] for name in names)
+        and all(wanted[name] == report["settings"][name] for name in names)
         and (detector is None or str(parse(detector)) == report["detector"])
         and [os.fspath(one) for one in against] == [one["run"] for one in report.get("against") or ()]
-        and (kept[0] is not None, *kept[1:]) == there
+        and files == [report.get("written") is not None, *((out / name).exists() for name in (STORE_FILE, FILE))]
+        # A run may be certified later.
+        and (not certified or "certificate" in report)
+        and "decisions" not in report
     )
-    if same:
+    if not same:
         raise OutputError(
-            "a run of the same input with the same options has finished there",
+            "another run has finished there",
             where=str(out),
-            hint=f"look at it with `neardup show {shlex.quote(str(out))}`, or do it again with --overwrite",
+            hint="choose another folder, or replace it with --overwrite",
         )
-    raise OutputError(
-        "another run has finished there", where=str(out), hint="choose another folder, or replace it with --overwrite"
-    )
+    return result
+
+
+def _refuse_changed_since(result: Result, spec: InputSpec) -> None:
+    """Refuses a result whose input is another one by now, as far as times of files and their size say."""
+    if not spec.lasts or result.folder is None:
+        return
+    written = (result.folder / RUN).stat().st_mtime_ns
+    with spec.open() as source:
+        newer = [name for name in source.names() if _state(name).get("changed", 0) > written]
+        if newer or source.nbytes() not in (None, result.report["bytes"]):
+            raise InputError(
+                "the input has changed since the run that has finished there",
+                where=(newer or source.names())[0],
+                hint="run again with --overwrite, without --resume",
+            )
 
 
 def _import_what_writes() -> None:
