@@ -21,7 +21,7 @@ import pytest
 from neardup.engines import Settings
 from neardup.engines.common.matching import InFile
 from neardup.engines.local.scratch import Part, Scratch
-from neardup.errors import UsageError
+from neardup.errors import InputError, OutputError, UsageError
 from neardup.job import dedup
 from neardup.testing import web
 
@@ -67,9 +67,9 @@ def result_bytes(out: Path) -> dict[str, bytes]:
 
 
 def told(out: Path) -> dict[str, object]:
-    """``run.json`` but for what measures time and memory."""
+    """``run.json`` but for what measures time and memory, and the checksum over that."""
     report: dict[str, object] = json.loads((out / "run.json").read_text())
-    return {name: value for name, value in report.items() if name not in ("stages", "peak_memory")}
+    return {name: value for name, value in report.items() if name not in ("stages", "peak_memory", "checksum")}
 
 
 def looked_at(out: Path) -> str:
@@ -357,3 +357,50 @@ def test_parts_that_went_to_disk_give_the_same_bytes(
 def test_nothing_is_left_behind(crawl: Path, tmp_path: Path) -> None:
     dedup(crawl, tmp_path / "out", detector="exact", settings=Settings(commit_every=0))
     assert os.listdir(tmp_path) == ["out"]
+
+
+#: A run that is killed when its result has taken its place, before anything else.
+KILLED = """
+import os, signal, sys
+from neardup.cli.main import main
+from neardup.sinks import folder
+put = folder._put_in_place
+def put_and_die(*arguments):
+    put(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+folder._put_in_place = put_and_die
+main()
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["--store"], ["--certify"]], ids=" ".join)
+def test_a_run_that_was_killed_with_its_result_in_place_ends_with_it(
+    crawl: Path, tmp_path: Path, more: list[str]
+) -> None:
+    command = ["dedup", str(crawl), "--out", str(tmp_path / "out"), "--detector", "combined", *more]
+    assert subprocess.run([sys.executable, "-c", KILLED, *command]).returncode == -signal.SIGKILL
+    assert os.listdir(tmp_path) == ["out"]
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-m", "neardup", *command, "--resume"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "1200" in done.stdout.replace(",", "")
+        assert os.listdir(tmp_path) == ["out"]
+        assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_a_finished_run_of_other_options_or_another_input_is_not_gone_on_with(crawl: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(crawl.read_bytes())
+    dedup(copy, tmp_path / "out", detector="combined")
+    assert dedup(copy, tmp_path / "out", detector="combined", resume=True).pages.num_rows == 1200
+    with pytest.raises(OutputError, match="a run of the same input with the same options has finished there"):
+        dedup(copy, tmp_path / "out", detector="combined")
+    for other in ({"detector": "exact"}, {"detector": "combined", "store": True}):
+        with pytest.raises(OutputError, match="another run has finished there"):
+            dedup(copy, tmp_path / "out", resume=True, **other)  # type: ignore[arg-type]
+    lines = copy.read_bytes()
+    for changed in (lines.replace(b"the", b"teh"), lines + lines[: lines.index(b"\n") + 1]):
+        copy.write_bytes(changed)
+        with pytest.raises(InputError, match=r"the input has changed since .*copy.jsonl"):
+            dedup(copy, tmp_path / "out", detector="combined", resume=True)

@@ -181,7 +181,7 @@ _Accepted = tuple[Rows, Rows, Numbers]
 
 def _of_earlier(pages: pa.Table, earlier: EarlierPages) -> _Accepted:
     """Pairs with pages of earlier runs that this run read again: they are pairs of its own first such page."""
-    first = pc.index_in(earlier.told.column("id"), value_set=pages.column("identity").combine_chunks())
+    first = pc.index_in(earlier.table.column("id"), value_set=pages.column("identity").combine_chunks())
     own = pc.fill_null(first, -1).to_numpy().astype(np.int64)
     a = own[earlier.pairs.column("row_a").to_numpy().astype(np.int64) - earlier.own]
     b = earlier.pairs.column("row_b").to_numpy().astype(np.int64)

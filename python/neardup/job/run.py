@@ -35,9 +35,9 @@ from neardup.fingerprints import CollectionStatistics
 from neardup.page import BATCH_BYTES
 from neardup.results import Result, open_result
 from neardup.results.earlier import EarlierPages
-from neardup.results.folder import Written
-from neardup.sinks import write_groups, write_json, write_table
+from neardup.sinks import write_groups, write_table
 from neardup.sinks.folder import new_folder
+from neardup.sinks.sealed import RUN, check_table, parts_of, seal
 from neardup.sinks.store import FILE as STORE_FILE
 from neardup.sinks.store import write_store
 from neardup.sources import Fields, Inputs, InputSpec, Source
@@ -114,7 +114,18 @@ def dedup(
     settings = settings or Settings()
     spec = InputSpec([os.fspath(path) for path in paths], fields or Fields(), base_url, format, settings.max_page)
     if out is not None and not overwrite:
-        check_no_run_there(Path(out), spec, detector, settings, against, (write, store, keep_fingerprints))
+        asked = (write is not None, store, keep_fingerprints, certify is not None)
+        finished = finished_there(Path(out), spec, detector, settings, against, asked)
+        if finished is not None and resume and engine == "local":
+            # It was stopped when all was done.
+            _refuse_changed_since(finished, spec)
+            return finished
+        if finished is not None:
+            raise OutputError(
+                "a run of the same input with the same options has finished there",
+                where=str(out),
+                hint=f"look at it with `neardup show {shlex.quote(str(out))}`, or do it again with --overwrite",
+            )
     if engine == "spark":
         if certify is not None or write is not None or resume or store:
             raise UsageError(
@@ -180,40 +191,57 @@ def _detector_of(against: Sequence[str | os.PathLike[str]], detector: str | Dete
     return detector
 
 
-def check_no_run_there(
+def finished_there(
     out: Path,
     spec: InputSpec,
     detector: str | Detector | None,
     settings: Settings,
     against: Sequence[str | os.PathLike[str]],
-    kept: tuple[Write | None, bool, bool],
-) -> None:
-    """Refuses a folder that has the result of a run, and says whether that was a run of the same command."""
+    asked: tuple[bool, bool, bool, bool],
+) -> Result | None:
+    """The result of a run of the same command that has finished there, if any; refuses a folder that has another one.
+    ``asked``: whether pages are written, texts stored, fingerprints kept, and the run certified."""
     try:
         result = open_result(out)
     except NeardupError:
-        return
-    report, asked = result.report, asdict(settings)
+        return None
+    report, wanted = result.report, asdict(settings)
     if settings.statistics is None and against:
-        asked["statistics"] = report["settings"]["statistics"]
+        wanted["statistics"] = report["settings"]["statistics"]
     names = ("keep", "removal", "reading", "strict", "max_pairs", "statistics")
-    there = (report.get("written") is not None, (out / STORE_FILE).exists(), (out / FILE).exists())
+    *files, certified = asked
     same = (
         json.loads(json.dumps(asdict(spec))) == report["input"]
-        and all(asked[name] == report["settings"][name] for name in names)
+        and all(wanted[name] == report["settings"][name] for name in names)
         and (detector is None or str(parse(detector)) == report["detector"])
         and [os.fspath(one) for one in against] == [one["run"] for one in report.get("against") or ()]
-        and (kept[0] is not None, *kept[1:]) == there
+        and files == [report.get("written") is not None, *((out / name).exists() for name in (STORE_FILE, FILE))]
+        # A run may be certified later.
+        and (not certified or "certificate" in report)
+        and "decisions" not in report
     )
-    if same:
+    if not same:
         raise OutputError(
-            "a run of the same input with the same options has finished there",
+            "another run has finished there",
             where=str(out),
-            hint=f"look at it with `neardup show {shlex.quote(str(out))}`, or do it again with --overwrite",
+            hint="choose another folder, or replace it with --overwrite",
         )
-    raise OutputError(
-        "another run has finished there", where=str(out), hint="choose another folder, or replace it with --overwrite"
-    )
+    return result
+
+
+def _refuse_changed_since(result: Result, spec: InputSpec) -> None:
+    """Refuses a result whose input is another one by now, as far as times of files and their size say."""
+    if not spec.lasts or result.folder is None:
+        return
+    written = (result.folder / RUN).stat().st_mtime_ns
+    with spec.open() as source:
+        newer = [name for name in source.names() if _state(name).get("changed", 0) > written]
+        if newer or source.nbytes() not in (None, result.report["bytes"]):
+            raise InputError(
+                "the input has changed since the run that has finished there",
+                where=(newer or source.names())[0],
+                hint="run again with --overwrite, without --resume",
+            )
 
 
 def _import_what_writes() -> None:
@@ -238,6 +266,7 @@ def _on_spark(
     keep_fingerprints: bool,
 ) -> Result:
     from neardup.engines.spark import run_files, start
+    from neardup.report.run_report import write_report
 
     if "-" in spec.paths:
         raise UsageError("standard input cannot be distributed", hint="write it to a file that all machines see")
@@ -255,6 +284,9 @@ def _on_spark(
         if detector is not None:
             detector = parse(detector)
             earlier = _earlier_runs(against, detector, settings)
+            for name, _ in earlier:
+                # Executors read it by its path.
+                check_table(Path(name), open_result(name).report, FILE)
             settings = _with_their_statistics(settings, earlier, detector)
         session = start(master, remote)
         outcome = stack.enter_context(
@@ -265,11 +297,11 @@ def _on_spark(
         )  # fmt: skip
         outcome.report["input"] = asdict(spec)
         if folder is None or out is None:
-            tables = outcome.to_arrow()
-            return Result(tables.__getitem__, outcome.report, counted=outcome.statistics)
+            return Result.in_memory(outcome.to_arrow(), outcome.report, outcome.statistics)
         outcome.move_to(folder)
-        write_json(outcome.report, folder / "run.json")
-    return Result(Written(Path(out), bool(outcome.report["against"])), outcome.report, Path(out), outcome.statistics)
+        seal(folder, outcome.report)
+        write_report(Result.written(folder, outcome.report), patient=False)
+    return Result.written(Path(out), outcome.report, outcome.statistics)
 
 
 def _earlier_runs(
@@ -289,7 +321,7 @@ def _earlier_runs(
         if report["settings"]["reading"] != asdict(settings.reading):
             raise UsageError("the earlier run read pages in another way", where=os.fspath(given), hint="read as it did")
         path = Path(given) / FILE
-        if not path.exists():
+        if not parts_of(path.parent, report, FILE):
             raise InputError(
                 "the earlier run kept no fingerprints", where=os.fspath(given), hint="run it with --keep-fingerprints"
             )
@@ -303,7 +335,7 @@ def _with_their_statistics(settings: Settings, runs: Sequence[tuple[str, Path]],
     if not runs or not detector.counted():
         return settings
     theirs = runs[0][1].with_name(STATISTICS)
-    digests = {name: open_result(name).report["statistics"]["digest"] for name, _ in runs}
+    digests = {name: statistics.digest for name, _ in runs if (statistics := open_result(name).statistics)}
     if settings.statistics is not None:
         digests[settings.statistics] = CollectionStatistics.load(settings.statistics).digest
     first, *others = digests
@@ -447,13 +479,12 @@ def _run(
 
 def _result(outcome: Outcome, folder: Path | None = None) -> Result:
     if folder is not None:
-        return Result(Written(folder, bool(outcome.report["against"])), outcome.report, folder, outcome.statistics)
-    earlier = EarlierPages.of(outcome.report, outcome.earlier, outcome.against)
+        return Result.written(folder, outcome.report, outcome.statistics)
     tables = {
         "pages": outcome.pages, "pairs": outcome.pairs, "clusters": outcome.clusters,
-        "against": earlier.against, "earlier": earlier.told,
+        "against": outcome.against, "earlier": outcome.earlier,
     }  # fmt: skip
-    return Result(tables.__getitem__, outcome.report, counted=outcome.statistics)
+    return Result.in_memory(tables, outcome.report, outcome.statistics)
 
 
 def write_outcome(
@@ -471,7 +502,7 @@ def write_outcome(
     from neardup.report.findings import Findings
     from neardup.report.run_report import FILE as REPORT_FILE
     from neardup.report.run_report import SHOWN_BYTES, SMALL_INPUT, RunReport
-    from neardup.results.pages import EarlierTexts, texts_from, with_earlier
+    from neardup.results.texts import EarlierTexts, texts_from, with_earlier
 
     watch = Stopwatch(progress)
     findings = Findings(outcome.clusters, outcome.report["counts"]["pages"])
@@ -494,7 +525,7 @@ def write_outcome(
             outcome.statistics.save(folder / STATISTICS)
         if outcome.report["against"]:
             write_table(earlier.against, folder / "against.parquet")
-            write_table(earlier.told, folder / "earlier.parquet")
+            write_table(earlier.table, folder / "earlier.parquet")
         if write is not None:
             from neardup.sinks.rewrite import write_pages
 
@@ -505,7 +536,7 @@ def write_outcome(
         report.page(told).write(folder / REPORT_FILE)
     outcome.report["stages"] += stages(watch.stages)
     outcome.report["peak_memory"] = highest(outcome.report["stages"])
-    write_json(outcome.report, folder / "run.json")
+    seal(folder, outcome.report)
 
 
 @contextmanager

@@ -33,7 +33,8 @@ from neardup.report.paths import PairGraph
 from neardup.report.side_by_side import without_cut_end
 from neardup.report.verdicts import RuleVerdict, Verdict, distance, verdict_of
 from neardup.results import Result
-from neardup.results.pages import RunPages, together
+from neardup.results.pages import RunPages
+from neardup.results.texts import together
 from neardup.sources.memory import Memory, texts
 from neardup.text import read, term_lists
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,9 @@ from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, P
 from neardup.errors import InputError, NeardupError
 from neardup.lazy import later
 from neardup.results.rows import TableRows
+
+if TYPE_CHECKING:
+    from neardup.results.folder import Result
 
 pc = later("pyarrow.compute")
 
@@ -42,7 +45,7 @@ class EarlierPages:
     #: How many pages the run itself has.
     own: int
     #: ``earlier.parquet`` and ``against.parquet``.
-    told: pa.Table
+    table: pa.Table
     against: pa.Table
     #: The folder of each earlier run, as it was called when it was read.
     runs: Mapping[str, Path]
@@ -51,19 +54,19 @@ class EarlierPages:
 
     @staticmethod
     def of(
-        report: Mapping[str, Any], told: pa.Table | None, against: pa.Table | None, folder: Path | None = None
+        report: Mapping[str, Any], table: pa.Table | None, against: pa.Table | None, folder: Path | None = None
     ) -> EarlierPages:
         """Of a result with this ``run.json``; tables that a run did not make are empty."""
         return EarlierPages(
             int(report["counts"]["pages"]),
-            EARLIER_OUT.empty_table() if told is None else told,
+            EARLIER_OUT.empty_table() if table is None else table,
             AGAINST_OUT.empty_table() if against is None else against,
             {one["run"]: Path(one["folder"]) for one in report.get("against") or ()},
             folder,
         )
 
     def __len__(self) -> int:
-        return int(self.told.num_rows)
+        return int(self.table.num_rows)
 
     @cached_property
     def pages(self) -> pa.Table:
@@ -73,8 +76,8 @@ class EarlierPages:
             "row": pa.array(np.arange(self.own, self.own + count), pa.uint64()),
             "kept": pa.repeat(pa.scalar(True), count),
             "reason": pa.repeat(pa.scalar(REASON), count),
-            "source": self.told.column("run"),
-            **{name: self.told.column(name) for name in ("id", "site", "tokens", "identity", "cluster")},
+            "source": self.table.column("run"),
+            **{name: self.table.column(name) for name in ("id", "site", "tokens", "identity", "cluster")},
             **self._shown(),
         }
         nothing = pa.nulls(count)
@@ -83,7 +86,7 @@ class EarlierPages:
     @cached_property
     def pairs(self) -> pa.Table:
         """The pairs with the run's own pages as rows of ``pairs.parquet``."""
-        rows = pc.index_in(self.against.column("a"), value_set=self.told.column("id").combine_chunks())
+        rows = pc.index_in(self.against.column("a"), value_set=self.table.column("id").combine_chunks())
         columns: dict[str, Any] = {
             name: self.against.column(name) for name in self.against.column_names if name != "run"
         }
@@ -93,19 +96,19 @@ class EarlierPages:
 
     def run_of(self, row: int) -> str | None:
         """The run of a page by its number; None if it is of this one."""
-        return None if row < self.own else str(self.told.column("run")[row - self.own].as_py())
+        return None if row < self.own else str(self.table.column("run")[row - self.own].as_py())
 
     def there(self, rows: list[int]) -> dict[str, list[Place]]:
         """Where these pages are, by run."""
-        found: dict[str, list[Place]] = {}
+        places: dict[str, list[Place]] = {}
         wanted = (
-            self.told.take(pa.array([row - self.own for row in rows], pa.int64()))
+            self.table.take(pa.array([row - self.own for row in rows], pa.int64()))
             .select(["run", "row", "page"])
             .to_pylist()
         )
         for row, page in zip(rows, wanted, strict=True):
-            found.setdefault(page["run"], []).append(Place(row, page["row"], page["page"]))
-        return found
+            places.setdefault(page["run"], []).append(Place(row, page["row"], page["page"]))
+        return places
 
     def folder_of(self, run: str) -> Path:
         """Where an earlier run is."""
@@ -132,18 +135,24 @@ class EarlierPages:
                 hint="run dedup again, against what is there",
             )
 
+    def open(self, run: str) -> Result:
+        """The result of an earlier run."""
+        from neardup.results.folder import open_result
+
+        return open_result(self.folder_of(run))
+
     def _shown(self) -> dict[str, pa.Array]:
         """URLs and titles, where the earlier runs are there to be asked."""
         names = ("url", "title")
         shown: dict[str, list[str | None]] = {name: [None] * len(self) for name in names}
         for run, places in self.there(list(range(self.own, self.own + len(self)))).items():
             try:
-                pages = TableRows(self.folder_of(run) / "pages.parquet", PAGES_OUT)
+                pages = self.open(run).tables["pages"]
                 self.check(run, pages, places)
-                told = pages.take([place.row for place in places], names)
+                values = pages.take([place.row for place in places], names)
             except NeardupError:
                 continue
             for name in names:
-                for place, value in zip(places, told.column(name).to_pylist(), strict=True):
+                for place, value in zip(places, values.column(name).to_pylist(), strict=True):
                     shown[name][place.here - self.own] = value
         return {name: pa.array(values, pa.string()) for name, values in shown.items()}

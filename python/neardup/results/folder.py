@@ -1,34 +1,40 @@
-"""Results: what a run found, in memory or read back from its folder, and the way back to its pages."""
+"""Results: what a run found, in memory or read back from its folder, whichever engine wrote it.
+
+One reader for every kind: local files, Spark's folders of parts, runs against earlier runs, tables in memory. Tables
+are opened when the result is, and read when they are asked for. Damage, an older format and a missing file are one
+error each, which says what to do.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 import pyarrow as pa
 
-from neardup import _native
 from neardup.engines.common.earlier import STATISTICS
 from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
-from neardup.errors import FormatError, InputError
+from neardup.errors import FormatError
 from neardup.fingerprints import CollectionStatistics
 from neardup.graph.clusters import CLUSTERS
 from neardup.lazy import later
 from neardup.record import record
 from neardup.results.earlier import EarlierPages
-from neardup.results.rows import TableRows, damaged, parts_of
+from neardup.results.rows import StoredTable, TableRows
 from neardup.selection import Rows, rows_where
-
-if TYPE_CHECKING:
-    import pyarrow.parquet as pq
+from neardup.sinks.sealed import missing, open_table, parts_of, read_run
+from neardup.sinks.store import FILE as STORE_FILE
+from neardup.sinks.store import STORE
 
 pc = later("pyarrow.compute")
+
+#: The tables of every result, those of one against earlier runs, and the store of texts, if there is one.
+_TABLES: Final = {"pages": PAGES_OUT, "pairs": PAIRS_OUT, "clusters": CLUSTERS}
+_AGAINST: Final = {"against": AGAINST_OUT, "earlier": EARLIER_OUT}
 
 
 @record(frozen=True)
@@ -39,65 +45,92 @@ class Result:
     of two pages or more, ``report`` what ``run.json`` says. Tables that were written are read when they are asked for.
     """
 
-    #: Gives the table of a name.
-    load: Callable[[str], pa.Table] = field(repr=False)
+    #: The tables by name.
+    tables: Mapping[str, TableRows] = field(repr=False)
     report: dict[str, Any] = field(repr=False)
     folder: Path | None = None
     #: The statistics that the run counted, where it is this program's own run.
     counted: CollectionStatistics | None = field(default=None, repr=False)
+
+    @staticmethod
+    def in_memory(
+        tables: Mapping[str, pa.Table | None], report: dict[str, Any], counted: CollectionStatistics | None = None
+    ) -> Result:
+        """The result of a run that was not written."""
+        rows = {name: TableRows(None, table) for name, table in tables.items() if table is not None}
+        return Result(rows, report, counted=counted)
+
+    @staticmethod
+    def written(folder: Path, report: dict[str, Any], counted: CollectionStatistics | None = None) -> Result:
+        """The result in a folder whose ``run.json`` says this."""
+        schemas = _TABLES | (_AGAINST if report.get("against") else {})
+        if parts_of(folder, report, STORE_FILE):
+            schemas |= {"texts": STORE}
+        tables = {name: _stored(folder, report, f"{name}.parquet", schema) for name, schema in schemas.items()}
+        if len(tables["pages"]) != report["counts"]["pages"]:
+            raise FormatError("the tables are not those of its run.json", where=str(folder), hint="run dedup again")
+        return Result(tables, report, folder, counted)
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return str(self.folder or "the run")
 
     @cached_property
     def statistics(self) -> CollectionStatistics | None:
         """The statistics of the collection that the run's fingerprints were computed with, where its detector needs
         some: whoever asks about pages of the run judges them as the run did."""
         path = self.statistics_file
-        return self.counted if self.counted is not None or path is None else CollectionStatistics.load(path)
+        if self.counted is not None or path is None:
+            return self.counted
+        statistics = CollectionStatistics.load(path)
+        if statistics.digest != self.report["statistics"]["digest"]:
+            raise FormatError("the statistics are of another run", where=str(path), hint="run dedup again")
+        return statistics
 
     @property
     def statistics_file(self) -> Path | None:
         """Where the result folder has them."""
-        path = None if self.folder is None else self.folder / STATISTICS
-        return path if path is not None and path.exists() else None
+        if self.folder is None or self.report.get("statistics") is None:
+            return None
+        path = self.folder / STATISTICS
+        if not path.exists():
+            raise missing(path)
+        return path
 
     @cached_property
     def pages(self) -> pa.Table:
         """A row for every page of the input, in input order."""
-        return self.load("pages")
+        return self.tables["pages"].whole()
 
     @cached_property
     def pairs(self) -> pa.Table:
         """The accepted pairs of identity sets' first members."""
-        return self.load("pairs")
+        return self.tables["pairs"].whole()
 
     @cached_property
     def clusters(self) -> pa.Table:
         """A row for each cluster of two pages or more."""
-        return self.load("clusters")
+        return self.tables["clusters"].whole()
 
     @cached_property
     def against(self) -> pa.Table:
         """The accepted pairs with pages of earlier runs; none where the run was against no other."""
-        return self.load("against") if self.report.get("against") else AGAINST_OUT.empty_table()
+        return self.tables["against"].whole() if "against" in self.tables else AGAINST_OUT.empty_table()
 
     @cached_property
     def earlier(self) -> EarlierPages:
         """The pages of earlier runs in clusters that a page of this one is in."""
-        told = self.load("earlier") if self.report.get("against") else None
-        return EarlierPages.of(self.report, told, self.against, self.folder)
+        table = self.tables["earlier"].whole() if "earlier" in self.tables else None
+        return EarlierPages.of(self.report, table, self.against, self.folder)
 
     def page_rows(self) -> TableRows:
         """All pages by row: the run's own, and those of earlier runs behind them."""
-        behind = self.earlier.pages
-        if self.folder is None:
-            return TableRows(None, PAGES_OUT, pa.concat_tables([self.pages, behind]))
-        return TableRows(self.folder / "pages.parquet", PAGES_OUT, behind)
+        return self.tables["pages"].followed_by(self.earlier.pages)
 
     def pair_rows(self) -> TableRows:
         """All accepted pairs: of the run's own pages, and with those of earlier runs behind them."""
-        behind = self.earlier.pairs
-        if self.folder is None:
-            return TableRows(None, PAIRS_OUT, pa.concat_tables([self.pairs, behind]))
-        return TableRows(self.folder / "pairs.parquet", PAIRS_OUT, behind)
+        return self.tables["pairs"].followed_by(self.earlier.pairs)
 
     @property
     def kept(self) -> pa.Table:
@@ -133,65 +166,8 @@ def open_result(folder: str | os.PathLike[str]) -> Result:
     neardup.errors.InputError: not a result folder (no-such-folder): it has no run.json; give the --out of a dedup run
     """
     path = Path(folder)
-    if not (path / "run.json").exists():
-        raise InputError(
-            "not a result folder", where=str(path), hint="it has no run.json; give the --out of a dedup run"
-        )
-    try:
-        report = json.loads((path / "run.json").read_text(encoding="utf-8"))
-    except (ValueError, RecursionError, OSError) as error:
-        raise damaged(path / "run.json", error) from None
-    if not isinstance(report, dict) or not {"format", "counts", "input", "settings"} <= report.keys():
-        raise FormatError("not the run.json of a dedup run", where=str(path / "run.json"))
-    if report["format"] != _native.FORMAT_VERSION:
-        raise FormatError(
-            f"written in fingerprint format {report['format']}, this is format {_native.FORMAT_VERSION}",
-            where=str(path),
-            hint="run neardup dedup again with this version",
-        )
-    return Result(Written(path, bool(report.get("against"))), report, path)
+    return Result.written(path, read_run(path))
 
 
-#: The tables of a result folder, and those that only a run against earlier ones has.
-_SCHEMAS = {"pages": PAGES_OUT, "pairs": PAIRS_OUT, "clusters": CLUSTERS}
-_AGAINST = {"against": AGAINST_OUT, "earlier": EARLIER_OUT}
-
-
-class Written:
-    """The tables of a result folder, opened at once: what is read later is this run's, even if another took its place.
-
-    >>> Written(Path("none"))
-    Traceback (most recent call last):
-    neardup.errors.FormatError: the result is damaged: No such file or directory (none/pages.parquet): run dedup again
-    """
-
-    def __init__(self, folder: Path, against: bool = False) -> None:
-        import pyarrow.parquet as pq
-
-        self._folder = folder
-        self._files: dict[str, list[pq.ParquetFile]] = {}
-        with ExitStack() as opened:
-            for name in [*_SCHEMAS, *(_AGAINST if against else ())]:
-                try:
-                    # Opened here, for pyarrow takes no path that is not UTF-8.
-                    parts = [opened.enter_context(open(part, "rb")) for part in parts_of(folder / f"{name}.parquet")]
-                    self._files[name] = [pq.ParquetFile(part) for part in parts]
-                except (pa.ArrowException, OSError) as error:
-                    raise damaged(folder / f"{name}.parquet", error) from None
-            # They are closed with this object.
-            self._opened = opened.pop_all()
-
-    def __call__(self, name: str) -> pa.Table:
-        schema = (_SCHEMAS | _AGAINST)[name]
-        try:
-            tables = [part.read() for part in self._files[name]]
-            if (self._folder / f"{name}.parquet").is_dir():
-                # As Spark writes it: rows are signed there, and clusters have the row they are sorted by.
-                tables = [table.select(schema.names).cast(schema) for table in tables]
-            return pa.concat_tables(tables).combine_chunks()
-        except (pa.ArrowException, OSError, KeyError) as error:
-            raise damaged(self._folder / f"{name}.parquet", error) from None
-
-    def __del__(self) -> None:
-        if hasattr(self, "_opened"):
-            self._opened.close()
+def _stored(folder: Path, report: Mapping[str, Any], name: str, schema: pa.Schema) -> TableRows:
+    return TableRows(StoredTable(open_table(folder, report, name), folder / name, schema))

@@ -1,17 +1,15 @@
-"""The pages of a run, found by id, URL or row, and their texts, read again from where they came. Pages of earlier runs
-that it speaks of are found as well, behind its own; their texts come from where those runs had them.
+"""The pages of a run, found by id, URL or row, and their texts. Pages of earlier runs that it speaks of are found as
+well, behind its own.
 
 Nothing is loaded that was not asked for: a record takes one row group of ``pages.parquet``, a name one column. Columns
-stay loaded as long as the object lives, so whoever explains many pairs of a run holds on to one. Texts come from the
-store (``--store``), else from the input by offset and length, else by reading the input from its beginning.
+stay loaded as long as the object lives, so whoever explains many pairs of a run holds on to one.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -22,14 +20,10 @@ import pyarrow.compute as pc
 from neardup.detectors import parse
 from neardup.engines import Settings
 from neardup.engines.common.tables import PAGES_OUT
-from neardup.errors import InputError, NeardupError, UsageError
-from neardup.page import PAGES
-from neardup.results import Result, open_result
-from neardup.results.earlier import EarlierPages, Place
+from neardup.errors import InputError
+from neardup.results.folder import Result, open_result
 from neardup.results.rows import TableRows
-from neardup.sinks.store import FILE, read_store
-from neardup.sources import Inputs, InputSpec
-from neardup.sources.again import Where, read_again
+from neardup.results.texts import EarlierTexts, Records, own_texts, together, with_earlier
 from neardup.text import Reading
 
 
@@ -59,9 +53,9 @@ class RunPages:
     @cached_property
     def settings(self) -> Settings:
         """How the run read its pages, for whatever looks at them again."""
-        counted = self.result.statistics_file
+        statistics = self.result.statistics_file
         reading = Reading(**self.report["settings"]["reading"])
-        return Settings(reading=reading, statistics=None if counted is None else str(counted))
+        return Settings(reading=reading, statistics=None if statistics is None else str(statistics))
 
     def __len__(self) -> int:
         return int(self.report["counts"]["pages"])
@@ -84,10 +78,12 @@ class RunPages:
                 row = int(page[4:])
             if row < 0:
                 raise InputError(
-                    f"no page has the id or URL {page!r}", where=self._name, hint="a page may be named 'row 17' too"
+                    f"no page has the id or URL {page!r}",
+                    where=self.result.name,
+                    hint="a page may be named 'row 17' too",
                 )
         if not 0 <= row < len(self.table):
-            raise InputError(f"no page has the row {row}", where=self._name, hint=f"it has {len(self):,} pages")
+            raise InputError(f"no page has the row {row}", where=self.result.name, hint=f"it has {len(self):,} pages")
         return row
 
     @cached_property
@@ -117,129 +113,21 @@ class RunPages:
     def at(self, rows: Sequence[int]) -> list[dict[str, Any]]:
         """The records of these rows, as ``pages.parquet`` has them, in the order asked for; of a page of an earlier run
         the reason is ``earlier`` and the source that run."""
-        found: list[dict[str, Any]] = self.table.take(list(rows), PAGES_OUT.names).to_pylist()
-        return found
+        records: list[dict[str, Any]] = self.table.take(list(rows), PAGES_OUT.names).to_pylist()
+        return records
 
-    @property
-    def _name(self) -> str:
-        return str(self.result.folder or "the run")
-
-    def texts(self, records: Sequence[dict[str, Any]], *, patient: bool = True) -> list[pa.RecordBatch | None]:
+    def texts(self, records: Records, *, patient: bool = True) -> list[pa.RecordBatch | None]:
         """The pages of these records as batches of one; None, without ``patient``, where the whole input would have to
         be read for one. Raises ``InputError`` where the input cannot be read again.
         """
-        return with_earlier(
-            records, len(self), lambda own: self._own_texts(own, patient), lambda rows: self._earlier(rows, patient)
-        )
+        own = partial(own_texts, self.result, patient=patient)
+        return with_earlier(records, len(self), own, partial(self._earlier, patient=patient))
 
-    def texts_for_report(
-        self, records: Sequence[dict[str, Any]], patient: bool, most: int
-    ) -> list[pa.RecordBatch | None]:
+    def texts_for_report(self, records: Records, patient: bool, most: int) -> list[pa.RecordBatch | None]:
         """The same, without the pages of earlier runs that cannot be read one by one, and those of more than ``most``
         bytes."""
-        return with_earlier(
-            records, len(self), lambda own: self._own_texts(own, patient, most), self._earlier.where_there
-        )
-
-    def _own_texts(
-        self, records: Sequence[dict[str, Any]], patient: bool, most: int | None = None
-    ) -> list[pa.RecordBatch | None]:
-        if self.result.folder is not None and (store := self.result.folder / FILE).exists():
-            pages = read_store(store, [record["row"] for record in records])
-            return [pages.slice(at, 1) for at in range(len(records))]
-        told = self.report["input"]
-        spec = InputSpec.from_json(told)
-        if not spec.paths or "-" in spec.paths:
-            raise InputError(
-                "the input of this run cannot be read again",
-                where=self._name,
-                hint="run dedup with --store to keep the texts of pages",
-            )
-        try:
-            source = spec.open()
-        except InputError as error:
-            if error.where is None or os.path.isabs(error.where):
-                raise
-            hint = "the run named it from the folder it was started in: start there too, or run dedup with --store"
-            raise InputError(error.what, where=error.where, hint=hint) from None
-        with source:
-            return texts_from(source, records, patient=patient, most=most)
-
-
-def texts_from(
-    source: Inputs, records: Sequence[dict[str, Any]], *, patient: bool, most: int | None = None
-) -> list[pa.RecordBatch | None]:
-    """The pages of these records (with ``row``, ``source``, ``offset``, ``length``) from an input that is open; none of
-    more than ``most`` bytes."""
-    found = read_again(source, [Where(record["source"], record["offset"], record["length"]) for record in records])
-    missing = {record["row"]: at for at, record in enumerate(records) if found[at] is None}
-    if missing and patient:
-        before = 0
-        for chunk in source.chunks():
-            pages = chunk.load().pages
-            for row in [row for row in missing if before <= row < before + pages.num_rows]:
-                page, at = pages.slice(row - before, 1), missing.pop(row)
-                if most is None or page.column("content").nbytes <= most:
-                    found[at] = page
-            before += pages.num_rows
-            if not missing:
-                break
-        if missing:
-            raise InputError("the inputs have changed since the run: pages are missing", where=source.names()[0])
-    if most is None:
-        return found
-    return [page if page is not None and page.column("content").nbytes <= most else None for page in found]
-
-
-Texts = Mapping[int, pa.RecordBatch | None]
-
-
-def with_earlier(
-    records: Sequence[dict[str, Any]],
-    own: int,
-    fetch: Callable[[Sequence[dict[str, Any]]], Sequence[pa.RecordBatch | None]],
-    earlier: Callable[[list[int]], Texts],
-) -> list[pa.RecordBatch | None]:
-    """The pages of these records, of which those from row ``own`` on are of earlier runs."""
-    mine = [record for record in records if record["row"] < own]
-    found: dict[int, pa.RecordBatch | None] = {}
-    if mine:
-        found |= zip([record["row"] for record in mine], fetch(mine), strict=True)
-    if len(mine) < len(records):
-        found |= earlier([record["row"] for record in records if record["row"] >= own])
-    return [found[record["row"]] for record in records]
-
-
-class EarlierTexts:
-    """The texts of pages of earlier runs, read again by these."""
-
-    def __init__(self, earlier: EarlierPages) -> None:
-        self._earlier = earlier
-        self._runs: dict[str, RunPages] = {}
-
-    def __call__(self, rows: list[int], patient: bool = True) -> dict[int, pa.RecordBatch | None]:
-        """By row. Raises ``InputError`` where an earlier run is not there any more, or its input."""
-        found: dict[int, pa.RecordBatch | None] = {}
-        for run, there in self._earlier.there(rows).items():
-            found |= self._of_run(run, there, patient)
-        return found
-
-    def where_there(self, rows: list[int]) -> dict[int, pa.RecordBatch | None]:
-        """The same, with none where they cannot be read, or not one by one."""
-        found: dict[int, pa.RecordBatch | None] = dict.fromkeys(rows)
-        for run, there in self._earlier.there(rows).items():
-            with suppress(NeardupError):
-                found |= self._of_run(run, there, patient=False)
-        return found
-
-    def _of_run(self, run: str, there: list[Place], patient: bool) -> dict[int, pa.RecordBatch | None]:
-        if run not in self._runs:
-            folder = self._earlier.folder_of(run)
-            self._runs[run] = RunPages(folder)
-        pages = self._runs[run]
-        self._earlier.check(run, pages.table, there)
-        texts = pages.texts(pages.at([place.row for place in there]), patient=patient)
-        return dict(zip([place.here for place in there], texts, strict=True))
+        own = partial(own_texts, self.result, patient=patient, most=most)
+        return with_earlier(records, len(self), own, self._earlier.where_there)
 
 
 def fetch_pages(run: str | os.PathLike[str] | Result | RunPages, names: Sequence[str | int]) -> pa.RecordBatch:
@@ -254,17 +142,5 @@ def fetch_pages(run: str | os.PathLike[str] | Result | RunPages, names: Sequence
     [b'one page of some words and no other page']
     """
     pages = run if isinstance(run, RunPages) else RunPages(run)
-    found = pages.texts(pages.at([pages.row_of(name) for name in names]))
-    return together([page for page in found if page is not None])
-
-
-def together(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Batches of pages as one.
-
-    >>> from neardup.sources.memory import texts
-    >>> together([texts(["one"]).batches[0], texts(["two"]).batches[0]]).num_rows
-    2
-    """
-    if not batches:
-        raise UsageError("no pages were given")
-    return pa.concat_batches([batch if batch.schema == PAGES else batch.cast(PAGES) for batch in batches])
+    texts = pages.texts(pages.at([pages.row_of(name) for name in names]))
+    return together([page for page in texts if page is not None])

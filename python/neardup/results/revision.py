@@ -8,6 +8,7 @@ of them have the same tokens is still told by ``identity``.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,14 +23,18 @@ from neardup import _native
 from neardup.detectors import parse
 from neardup.engines import PAGES_OUT, PAIRS_OUT
 from neardup.engines.common.accepted import ALL, AcceptedPairs
+from neardup.engines.common.earlier import STATISTICS
 from neardup.engines.common.reasons import REASONS, page_reasons
 from neardup.engines.common.tables import EARLIER_OUT
+from neardup.engines.common.unread import FILE as SKIPPED_FILE
 from neardup.errors import UsageError
 from neardup.graph import between_sets, clusters_table, ends_of_sets
 from neardup.graph.cut import Cut, Shape, cut
-from neardup.results import Result, open_result
-from neardup.sinks import write_groups, write_json, write_table
+from neardup.results.folder import Result, open_result
+from neardup.sinks import write_groups, write_table
 from neardup.sinks.folder import new_folder
+from neardup.sinks.sealed import check_table, parts_of, seal
+from neardup.sinks.store import FILE as STORE_FILE
 
 Flags = npt.NDArray[np.bool_]
 
@@ -51,35 +56,31 @@ def shape_of(result: Result) -> Shape:
     identity set and site."""
     report, earlier = result.report, len(result.earlier)
     pages, pairs = result.page_rows(), result.pair_rows()
-    try:
-        complete = AcceptedPairs.of_report(report).complete
-        identity = kept_instead = np.arange(len(pages), dtype=np.uint32)
-        if report["counts"]["identical"] or earlier or not complete:
-            ids = pages.column("id")
-            identity = _rows_of(ids, pages.column("identity"))
-            kept_instead = identity if complete else _rows_of(ids, pc.coalesce(pages.column("kept_instead"), ids))
-        a, b = (pairs.column(name).to_numpy().astype(np.uint32) for name in ("row_a", "row_b"))
-        score, tree = pairs.column("score").to_numpy(), pairs.column("tree").to_numpy()
-        return Shape(
-            identity=identity,
-            site=pages.codes("site")[0],
-            kept=pages.column("kept").to_numpy(),
-            a=a,
-            b=b,
-            score=score,
-            # What the run marked is the forest of both, of which the one part alone is stored.
-            tree=_native.spanning_forest(len(pages), *ends_of_sets(identity, a, b), score) if earlier else tree,
-            complete=complete,
-            removal=report["settings"]["removal"],
-            instead=None if complete else kept_instead,
-            by_site=parse(report["detector"]).looks_at_sites,
-            earlier=earlier,
-            # Not a number where the run does not know it.
-            cohesion=None if complete else result.clusters.column("cohesion").to_numpy(),
-        )
-    finally:
-        pages.close()
-        pairs.close()
+    complete = AcceptedPairs.of_report(report).complete
+    identity = kept_instead = np.arange(len(pages), dtype=np.uint32)
+    if report["counts"]["identical"] or earlier or not complete:
+        ids = pages.column("id")
+        identity = _rows_of(ids, pages.column("identity"))
+        kept_instead = identity if complete else _rows_of(ids, pc.coalesce(pages.column("kept_instead"), ids))
+    a, b = (pairs.column(name).to_numpy().astype(np.uint32) for name in ("row_a", "row_b"))
+    score, tree = pairs.column("score").to_numpy(), pairs.column("tree").to_numpy()
+    return Shape(
+        identity=identity,
+        site=pages.codes("site")[0],
+        kept=pages.column("kept").to_numpy(),
+        a=a,
+        b=b,
+        score=score,
+        # What the run marked is the forest of both, of which the one part alone is stored.
+        tree=_native.spanning_forest(len(pages), *ends_of_sets(identity, a, b), score) if earlier else tree,
+        complete=complete,
+        removal=report["settings"]["removal"],
+        instead=None if complete else kept_instead,
+        by_site=parse(report["detector"]).looks_at_sites,
+        earlier=earlier,
+        # Not a number where the run does not know it.
+        cohesion=None if complete else result.clusters.column("cohesion").to_numpy(),
+    )
 
 
 def _rows_of(ids: pa.ChunkedArray, named: pa.ChunkedArray) -> npt.NDArray[np.uint32]:
@@ -91,9 +92,9 @@ def _rows_of(ids: pa.ChunkedArray, named: pa.ChunkedArray) -> npt.NDArray[np.uin
         wanted = elsewhere.unique()
         # One look at every id for the few that are named, rather than a table of all ids.
         places = pc.index_in(ids, value_set=wanted)
-        found = np.flatnonzero(places.is_valid().to_numpy())
+        valid = np.flatnonzero(places.is_valid().to_numpy())
         row = np.zeros(len(wanted), np.uint32)
-        row[places.drop_null().to_numpy()] = found
+        row[places.drop_null().to_numpy()] = valid
         rows[others.to_numpy()] = row[pc.index_in(elsewhere, value_set=wanted).to_numpy()]
     return rows
 
@@ -118,14 +119,14 @@ def pair_places(shape: Shape, pairs: Sequence[tuple[int, int]]) -> Flags:
 
 
 def revise(
-    folder: str | os.PathLike[str],
+    run: str | os.PathLike[str] | Result,
     out: str | os.PathLike[str],
     decisions: Decisions,
     *,
     overwrite: bool = False,
     finish: Callable[[Path], object] | None = None,
 ) -> Result:
-    """Writes the run of a folder anew, as decided, into a folder that appears whole or not at all.
+    """Writes a run, of a folder or in memory, anew, as decided, into a folder that appears whole or not at all.
 
     ``finish`` is given the folder before it takes its name, for what else is to be in it.
 
@@ -140,12 +141,12 @@ def revise(
     >>> new.pages["reason"].to_pylist(), new.removed["kept_instead"].to_pylist()
     (['near-duplicate', 'near-duplicate', 'chosen'], ['c', 'c'])
     """
-    result = open_result(folder)
+    result = run if isinstance(run, Result) else open_result(run)
     shape = shape_of(result)
     if decisions.threshold is not None and decisions.threshold < shape.floor:
         raise UsageError(
             f"the run knows no pairs below {shape.floor:.4g}",
-            where=str(folder),
+            where=result.name,
             hint="run dedup with a lower threshold",
         )
     before, after = cut(shape, shape.floor), revised_cut(shape, decisions)
@@ -228,9 +229,21 @@ class _Writer:
             here = np.bincount(cluster[: self.own], minlength=self.shape.pages)[cluster[self.own :]] > 0
             at = EARLIER_OUT.get_field_index("cluster")
             named = names.take(pa.array(cluster[self.own :]))
-            told = earlier.told.set_column(at, EARLIER_OUT.field("cluster"), named).filter(pa.array(here))
-            write_table(told, folder / "earlier.parquet")
-        write_json(self._report(clusters, kept[: self.own], pairs.num_rows), folder / "run.json")
+            table = earlier.table.set_column(at, EARLIER_OUT.field("cluster"), named).filter(pa.array(here))
+            write_table(table, folder / "earlier.parquet")
+        self._as_they_were(folder)
+        seal(folder, self._report(clusters, kept[: self.own], pairs.num_rows))
+
+    def _as_they_were(self, folder: Path) -> None:
+        """Files of the run that no decision changes."""
+        run, report = self.result.folder, self.result.report
+        if run is not None:
+            for name in (STORE_FILE, SKIPPED_FILE):
+                for part in parts_of(run, report, name):
+                    check_table(run, report, name)
+                    shutil.copyfile(part, folder / name)
+        if self.result.statistics is not None:
+            self.result.statistics.save(folder / STATISTICS)
 
     def _left(self) -> Flags:
         """Which of the run's pairs are left, those with earlier pages behind the others."""
@@ -245,8 +258,8 @@ class _Writer:
         place = pc.index_in(clusters.column("cluster"), value_set=before.column("cluster").combine_chunks())
         same = pc.is_in(clusters.column("cluster"), value_set=same_pages)
         for name in ("diameter", "cohesion"):
-            told = pc.if_else(same, before.column(name).take(place), clusters.column(name))
-            clusters = clusters.set_column(clusters.schema.get_field_index(name), clusters.schema.field(name), told)
+            values = pc.if_else(same, before.column(name).take(place), clusters.column(name))
+            clusters = clusters.set_column(clusters.schema.get_field_index(name), clusters.schema.field(name), values)
         return clusters
 
     def _page_groups(
@@ -258,8 +271,8 @@ class _Writer:
         )
         identical = self.shape.identity[instead] == self.shape.identity
         min_tokens = self.result.report["settings"]["reading"]["min_tokens"]
-        told = page_reasons(kept, instead, identical, cluster, tokens, min_tokens, instead >= self.own)
-        told = np.where(self.rejected, list(REASONS).index("rejected"), told)
+        reasons = page_reasons(kept, instead, identical, cluster, tokens, min_tokens, instead >= self.own)
+        reasons = np.where(self.rejected, list(REASONS).index("rejected"), reasons)
         start = 0
         for batch in self.result.pages.to_batches(max_chunksize=1 << 17):
             here = slice(start, start := start + batch.num_rows)
@@ -269,7 +282,7 @@ class _Writer:
                 "cluster": clusters[here],
                 "kept": pa.array(kept[here]),
                 "kept_instead": ids.take(pa.array(instead[here], mask=kept[here])),
-                "reason": names.take(pa.array(told[here])),
+                "reason": names.take(pa.array(reasons[here])),
             }
             columns = [
                 pc.if_else(changed, new[name], batch.column(name)) if name in new else batch.column(name)
@@ -282,9 +295,9 @@ class _Writer:
         # What was measured, certified and written was the run as it was.
         for name in ("certificate", "written"):
             report.pop(name, None)
-        told = {"pairs": pairs, "clusters": clusters.num_rows, "kept": int(kept.sum()), "removed": int((~kept).sum())}
-        told["clustered"] = int(pc.sum(clusters.column("size")).as_py() or 0)
-        report["counts"] = report["counts"] | told
+        counts = {"pairs": pairs, "clusters": clusters.num_rows, "kept": int(kept.sum()), "removed": int((~kept).sum())}
+        counts["clustered"] = int(pc.sum(clusters.column("size")).as_py() or 0)
+        report["counts"] = report["counts"] | counts
         if self.shape.complete:
             report["pairs"] = AcceptedPairs(pairs, True, ALL, pairs).to_json()
         else:
@@ -296,7 +309,7 @@ class _Writer:
                 "revised with the spanning forest alone: where something changed, pages may stay that could go"
             )
         report["decisions"] = {
-            "from": str(Path(self.result.folder or "").resolve()),
+            "from": None if self.result.folder is None else str(self.result.folder.resolve()),
             "threshold": self.decisions.threshold,
             "rejected_pairs": sorted([int(a), int(b)] for a, b in self.decisions.rejected_pairs),
             "rejected_clusters": sorted(map(int, self.decisions.rejected_clusters)),

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.errors import FormatError
 from neardup.lazy import later
+from neardup.sinks.sealed import CheckedFile, damaged
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -29,58 +27,87 @@ else:
 
 #: Bytes of row groups that stay in memory.
 _HELD: Final = 256 << 20
+_T = TypeVar("_T")
 
 
-def parts_of(path: Path) -> list[Path]:
-    """The files of a table: itself, or, where it is a folder as Spark writes it, its parts in order."""
-    if not path.is_dir():
-        return [path]
-    parts = sorted(path.glob("part-*.parquet"))
-    if not parts:
-        raise FileNotFoundError(2, "it has no parts", str(path))
-    return parts
+class StoredTable:
+    """A table in Parquet files, opened once: what is read later is the same, even if another took its place. Its
+    columns have the types of ``schema``, where the files have others, as Spark writes numbers with a sign."""
 
+    def __init__(self, files: Sequence[IO[bytes] | CheckedFile], path: Path, schema: pa.Schema | None = None) -> None:
+        # They are closed with this object.
+        self._files = list(files)
+        self._path = path
+        # One file, one position: readers take turns.
+        self._turn = threading.Lock()
+        self.parts: list[pq.ParquetFile] = self.read(lambda: [pq.ParquetFile(file) for file in self._files])
+        self.schema: pa.Schema = self.parts[0].schema_arrow if schema is None else schema
+        for part in self.parts:
+            absent = [name for name in self.schema.names if name not in part.schema_arrow.names]
+            if absent:
+                raise damaged(path, f"it has no column {absent[0]}")
 
-def damaged(path: Path, error: Exception) -> FormatError:
-    """What is said of a table that cannot be read."""
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error).splitlines()[0]
-    return FormatError(f"the result is damaged: {reason}", where=str(path), hint="run dedup again")
+    def __del__(self) -> None:
+        for file in getattr(self, "_files", ()):
+            file.close()
+
+    def read(self, reading: Callable[[], _T]) -> _T:
+        """What a reading of the files gives, one at a time."""
+        with self._turn:
+            try:
+                return reading()
+            # Of damage that no checksum is kept of, pyarrow may say anything.
+            except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+                raise damaged(self._path, error) from None
+
+    def columns(self, names: Sequence[str], part: pq.ParquetFile, group: int | None = None) -> pa.Table:
+        """Some columns of a part, or of one row group of it."""
+        schema = pa.schema([self.schema.field(name) for name in names])
+
+        def reading() -> pa.Table:
+            table = part.read(list(names)) if group is None else part.read_row_group(group, list(names))
+            return table.select(list(names)).cast(schema)
+
+        return self.read(reading)
+
+    def whole(self) -> pa.Table:
+        """All of it."""
+        tables = [self.columns(self.schema.names, part) for part in self.parts]
+        return pa.concat_tables(tables).combine_chunks()
+
+    def coded(self, name: str) -> list[pa.Array]:
+        """A column of texts as dictionaries, as Parquet stores those that repeat."""
+
+        def reading() -> list[pa.Array]:
+            files = [pq.ParquetFile(file, read_dictionary=[name]) for file in self._files]
+            return [chunk for file in files for chunk in file.read([name]).column(0).chunks]
+
+        return self.read(reading)
 
 
 class TableRows:
-    """A Parquet table whose rows are asked for by number, and rows in memory ``behind`` it; may be shared by threads.
-
-    ``schema`` says what columns are, where the file has them in another type, as Spark writes numbers with a sign.
+    """Rows by number: those of a stored table, and behind them rows in memory; may be shared by threads.
 
     >>> import tempfile
     >>> from neardup.sinks import write_table
     >>> path = Path(tempfile.mkdtemp()) / "pages.parquet"
     >>> write_table(pa.table({"id": ["a", "b", "c"], "kept": [True, False, True]}), path)
-    >>> TableRows(path, behind=pa.table({"id": ["d"]})).take([3, 0], ["id"]).to_pylist()
+    >>> stored = StoredTable([open(path, "rb")], path)
+    >>> TableRows(stored, pa.table({"id": ["d"]})).take([3, 0], ["id"]).to_pylist()
     [{'id': 'd'}, {'id': 'a'}]
     """
 
-    def __init__(self, path: Path | None, schema: pa.Schema | None = None, behind: pa.Table | None = None) -> None:
-        self._path = path
-        self._schema = schema
+    def __init__(self, stored: StoredTable | None, behind: pa.Table | None = None) -> None:
+        assert stored is not None or behind is not None
+        self._stored = stored
         self._behind = behind
         self._lock = threading.Lock()
-        # One file, one position: readers take turns.
-        self._reading = threading.Lock()
         self._held: OrderedDict[tuple[int, tuple[str, ...]], pa.Table] = OrderedDict()
-        self._files: list[pq.ParquetFile] = []
-        with ExitStack() as opened:
-            try:
-                for part in parts_of(path) if path is not None else ():
-                    # Opened here, for pyarrow takes no path that is not UTF-8; held: what is read later is this run's.
-                    self._files.append(pq.ParquetFile(opened.enter_context(open(part, "rb"))))
-            except (pa.ArrowException, OSError) as error:
-                raise self._damaged(error) from None
-            # They are closed with this object.
-            self._opened = opened.pop_all()
         #: Each row group: its file, its number there.
-        self._groups = [(file, group) for file in self._files for group in range(file.num_row_groups)]
-        sizes = [file.metadata.row_group(group).num_rows for file, group in self._groups]
+        self._groups = [
+            (part, group) for part in (stored.parts if stored else ()) for group in range(part.num_row_groups)
+        ]
+        sizes = [part.metadata.row_group(group).num_rows for part, group in self._groups]
         if behind is not None:
             sizes.append(behind.num_rows)
         self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -88,13 +115,19 @@ class TableRows:
     def __len__(self) -> int:
         return int(self._starts[-1])
 
-    def close(self) -> None:
-        """Lets go of the files."""
-        self._opened.close()
+    def followed_by(self, behind: pa.Table) -> TableRows:
+        """The same rows and further ones behind them."""
+        if self._behind is not None:
+            behind = pa.concat_tables([self._behind, behind])
+        return TableRows(self._stored, behind)
 
-    def __del__(self) -> None:
-        if hasattr(self, "_opened"):
-            self._opened.close()
+    def whole(self) -> pa.Table:
+        """All rows as a table."""
+        if self._stored is None:
+            assert self._behind is not None
+            return self._behind
+        table = self._stored.whole()
+        return table if self._behind is None else pa.concat_tables([table, self._behind])
 
     def take(self, rows: Sequence[int] | npt.NDArray[np.integer[Any]], columns: Sequence[str]) -> pa.Table:
         """The rows with these numbers, in the order asked for."""
@@ -108,7 +141,7 @@ class TableRows:
             parts.append(self._group(group, tuple(columns)).take(pa.array(wanted[here] - self._starts[group])))
             places.append(here)
         if not parts:
-            return self._empty(columns)
+            return self._schema.empty_table().select(list(columns))
         order = np.argsort(np.concatenate(places), kind="stable")
         return pa.concat_tables(parts).take(pa.array(order)).combine_chunks()
 
@@ -119,7 +152,8 @@ class TableRows:
 
     def column(self, name: str) -> pa.ChunkedArray:
         """One column whole; for numbers."""
-        columns = [self._typed(self._read(partial(file.read, [name]))) for file in self._files]
+        stored = self._stored
+        columns = [stored.columns([name], part) for part in stored.parts] if stored is not None else []
         if self._behind is not None:
             columns.append(self._behind.select([name]))
         return pa.concat_tables(columns).column(0)
@@ -129,15 +163,7 @@ class TableRows:
 
         Parquet stores such columns by number already; they are read without making a text of each.
         """
-
-        def read() -> list[pa.Array]:
-            chunks = []
-            for part in parts_of(self._path) if self._path is not None else ():
-                with open(part, "rb") as opened, pq.ParquetFile(opened, read_dictionary=[name]) as file:
-                    chunks += file.read([name]).column(0).chunks
-            return chunks
-
-        chunks = self._read(read)
+        chunks = self._stored.coded(name) if self._stored else []
         if self._behind is not None:
             chunks += self._behind.column(name).chunks
         coded = [chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode() for chunk in chunks]
@@ -147,39 +173,25 @@ class TableRows:
         numbers = [chunk.indices.fill_null(-1).to_numpy(zero_copy_only=False) for chunk in column.chunks]
         return np.concatenate(numbers).astype(np.int32), column.chunk(0).dictionary.to_pylist()
 
+    @property
+    def _schema(self) -> pa.Schema:
+        return self._stored.schema if self._stored is not None else self._behind.schema  # type: ignore[union-attr]
+
     def _group(self, group: int, columns: tuple[str, ...]) -> pa.Table:
         if group == len(self._groups):
             assert self._behind is not None
             return self._behind.select(list(columns))
         with self._lock:
-            found = self._held.get((group, columns))
-            if found is not None:
+            table = self._held.get((group, columns))
+            if table is not None:
                 self._held.move_to_end((group, columns))
-                return found
-        file, number = self._groups[group]
-        table = self._typed(self._read(lambda: file.read_row_group(number, list(columns))))
+                return table
+        assert self._stored is not None
+        part, number = self._groups[group]
+        table = self._stored.columns(columns, part, number)
         with self._lock:
             self._held[group, columns] = table
-            held = sum(one.nbytes for one in self._held.values())
-            while held > _HELD and len(self._held) > 1:
-                held -= self._held.popitem(last=False)[1].nbytes
+            size = sum(one.nbytes for one in self._held.values())
+            while size > _HELD and len(self._held) > 1:
+                size -= self._held.popitem(last=False)[1].nbytes
         return table
-
-    def _typed(self, table: pa.Table) -> pa.Table:
-        if self._schema is None:
-            return table
-        return table.cast(pa.schema([self._schema.field(name) for name in table.column_names]))
-
-    def _empty(self, columns: Sequence[str]) -> pa.Table:
-        schema = self._schema or (self._files[0].schema_arrow if self._files else self._behind.schema)  # type: ignore[union-attr]
-        return schema.empty_table().select(list(columns))
-
-    def _read(self, reading: Any) -> Any:
-        with self._reading:
-            try:
-                return reading()
-            except (pa.ArrowException, OSError) as error:
-                raise self._damaged(error) from None
-
-    def _damaged(self, error: Exception) -> FormatError:
-        return damaged(self._path or Path("a table in memory"), error)

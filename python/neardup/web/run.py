@@ -47,9 +47,8 @@ class OpenRun:
         return "\n".join(self.pages.take(range(count), ["id"]).column(0).to_pylist())
 
     def close(self) -> None:
-        """Lets go of the files."""
+        """Lets go of the decisions; the tables' files are closed when nobody holds the run."""
         self.store.close()
-        self.pages.close()
 
     # Numbers --------------------------------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from neardup.fingerprints import AnyFingerprint, FixedWidth
 from neardup.lazy import later
 from neardup.record import record
 from neardup.sinks import write_table
+from neardup.sinks.sealed import read_table
 
 pc = later("pyarrow.compute")
 
@@ -46,11 +47,9 @@ class Earlier:
     @staticmethod
     def load(runs: Sequence[tuple[str, Path]], layout: Layout) -> Earlier:
         """What was saved by these runs, given by the names that results call them."""
-        import pyarrow.parquet as pq
-
         tables = []
         for name, path in runs:
-            table = pq.read_table(path)
+            table = read_table(path.parent, path.name)
             tables.append(table.append_column("run", pa.repeat(pa.scalar(name), table.num_rows)))
         # Of engines the columns are the same, but not their order.
         return Earlier(layout, pa.concat_tables(tables, promote_options="default").combine_chunks(), runs)
