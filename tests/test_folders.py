@@ -13,8 +13,8 @@ from neardup import Settings, dedup, find_duplicates
 from neardup.cli.summary import print_summary
 from neardup.errors import InputError, NeardupError
 from neardup.report.explain import explain
-from neardup.report.run_pages import fetch_pages
 from neardup.report.run_report import write_report
+from neardup.results.pages import fetch_pages
 from neardup.testing import web
 from result_folders import DETECTOR, VERBS, Kind, rows
 

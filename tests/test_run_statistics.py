@@ -19,7 +19,7 @@ from neardup.methods import detectors, parse
 from neardup.methods.default import default_detector
 from neardup.page import Kinds
 from neardup.report.explain import explain_pages
-from neardup.report.run_pages import RunPages
+from neardup.results.pages import RunPages
 from neardup.testing.same_template import directory
 
 MARKUP = str(default_detector(Kinds(html=1)))

@@ -33,13 +33,14 @@ from neardup.methods import Detector, parse
 from neardup.methods.default import default_detector
 from neardup.methods.statistics import CollectionStatistics
 from neardup.page import BATCH_BYTES
-from neardup.results import Opened, Result, Written, open_result
+from neardup.results import Result, open_result
+from neardup.results.earlier import EarlierPages
+from neardup.results.folder import Written
 from neardup.sinks import write_groups, write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sinks.store import FILE as STORE_FILE
 from neardup.sinks.store import write_store
-from neardup.sources import Fields, Source
-from neardup.sources import Inputs as OpenedInputs
+from neardup.sources import Fields, Inputs, InputSpec, Source
 from neardup.sources.expand import COMPRESSIONS
 from neardup.sources.kinds import MarkupOnly, first_kinds
 from neardup.sources.memory import Pages, in_memory
@@ -53,13 +54,13 @@ if TYPE_CHECKING:
 #: How the names of compressed files end.
 _PACKED = (*COMPRESSIONS, ".parquet")
 
-Inputs = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Write = Literal["kept", "all"]
 Engine = Literal["local", "spark"]
 
 
 def dedup(
-    inputs: Inputs,
+    inputs: Paths,
     out: str | os.PathLike[str] | None = None,
     *,
     detector: str | Detector | None = None,
@@ -111,9 +112,9 @@ def dedup(
     if not paths:
         raise UsageError("no input was given", hint="name files, folders, globs, or - for standard input")
     settings = settings or Settings()
-    opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format, settings.max_page)
+    spec = InputSpec([os.fspath(path) for path in paths], fields or Fields(), base_url, format, settings.max_page)
     if out is not None and not overwrite:
-        check_no_run_there(Path(out), opened, detector, settings, against, (write, store, keep_fingerprints))
+        check_no_run_there(Path(out), spec, detector, settings, against, (write, store, keep_fingerprints))
     if engine == "spark":
         if certify is not None or write is not None or resume or store:
             raise UsageError(
@@ -121,7 +122,7 @@ def dedup(
                 hint="join pages.parquet with your pages; certify a sample with the local engine",
             )
         return _on_spark(
-            opened, out, detector, settings, overwrite, scratch, progress or Silent(), master, remote, against,
+            spec, out, detector, settings, overwrite, scratch, progress or Silent(), master, remote, against,
             keep_fingerprints,
         )  # fmt: skip
     if master is not None or remote is not None:
@@ -134,18 +135,18 @@ def dedup(
             raise UsageError("a run whose result is not written cannot be resumed", hint="give out=")
         named = Path(scratch) if scratch is not None else None
         with ExitStack() as stack:
-            source = stack.enter_context(opened.source(again=detector is None))
+            source = stack.enter_context(spec.open(again=detector is None))
 
             def in_memory_only(pages: Source, chosen: Detector) -> Outcome:
                 before, adapted = _earlier(against, chosen, settings)
                 committed = stack.enter_context(temporary(named, settings.memory > 0))
                 return run(pages, chosen, adapted, progress, committed, certify, before)
 
-            return _result(_run(source, detector, in_memory_only, opened, source.read_last))
+            return _result(_run(source, detector, in_memory_only, spec, source.read_last))
     place = Path(scratch) if scratch is not None else Path(out).parent / f".{Path(out).name}.scratch"
     with ExitStack() as stack:
         folder = stack.enter_context(new_folder(Path(out), overwrite))
-        source = stack.enter_context(opened.source(spool=write is not None or store, again=detector is None))
+        source = stack.enter_context(spec.open(spool=write is not None or store, again=detector is None))
         saved = folder / FILE if keep_fingerprints else None
         committed: Scratch | None = None
         # A run that fails before anything was committed leaves nothing behind.
@@ -157,7 +158,7 @@ def dedup(
             if not resume:
                 check_room(place, _scratch_needed(source, chosen, adapted))
             name = f"{chosen}{BY_DEFAULT if detector is None else ''}"
-            manifest = _manifest(opened, source, name, adapted)
+            manifest = _manifest(spec, source, name, adapted)
             # A second attempt has another detector: of what the first one did nothing serves it.
             resumes = resume and committed is None
             committed = (Scratch.resume if resumes else Scratch.start)(place, manifest)
@@ -165,7 +166,7 @@ def dedup(
 
         Thread(target=_import_what_writes, name="neardup-imports", daemon=True).start()
         settled = resume and Scratch.begun_by(place) == f"{default_detector(BOTH)}{BY_DEFAULT}"
-        outcome = _run(source, detector, attempt, opened, source.read_last, settled)
+        outcome = _run(source, detector, attempt, spec, source.read_last, settled)
         write_outcome(outcome, folder, source, write, progress or Silent(), store=store, threads=settings.workers)
         if committed is not None:
             committed.tallies.clear()
@@ -181,7 +182,7 @@ def _detector_of(against: Sequence[str | os.PathLike[str]], detector: str | Dete
 
 def check_no_run_there(
     out: Path,
-    opened: Opened,
+    spec: InputSpec,
     detector: str | Detector | None,
     settings: Settings,
     against: Sequence[str | os.PathLike[str]],
@@ -198,7 +199,7 @@ def check_no_run_there(
     names = ("keep", "removal", "reading", "strict", "max_pairs", "statistics")
     there = (report.get("written") is not None, (out / STORE_FILE).exists(), (out / FILE).exists())
     same = (
-        json.loads(json.dumps(asdict(opened))) == report["input"]
+        json.loads(json.dumps(asdict(spec))) == report["input"]
         and all(asked[name] == report["settings"][name] for name in names)
         and (detector is None or str(parse(detector)) == report["detector"])
         and [os.fspath(one) for one in against] == [one["run"] for one in report.get("against") or ()]
@@ -218,13 +219,13 @@ def check_no_run_there(
 def _import_what_writes() -> None:
     """Imports, while pages are read, what only the end of a run needs. What is wrong with it is told there."""
     late = ("pyarrow.compute", "pyarrow.parquet")
-    for name in (*late, "neardup.report.findings", "neardup.report.run_pages", "neardup.report.run_report"):
+    for name in (*late, "neardup.report.findings", "neardup.results.pages", "neardup.report.run_report"):
         with suppress(Exception):
             importlib.import_module(name)
 
 
 def _on_spark(
-    opened: Opened,
+    spec: InputSpec,
     out: str | os.PathLike[str] | None,
     detector: str | Detector | None,
     settings: Settings,
@@ -238,7 +239,7 @@ def _on_spark(
 ) -> Result:
     from neardup.engines.spark import run_files, start
 
-    if "-" in opened.paths:
+    if "-" in spec.paths:
         raise UsageError("standard input cannot be distributed", hint="write it to a file that all machines see")
     working = os.fspath(scratch) if scratch is not None else None
     if out is not None and working is not None:
@@ -246,7 +247,7 @@ def _on_spark(
         check_local(working.removeprefix("file://"))
     detector = _detector_of(against, detector)
     with ExitStack() as stack:
-        source = stack.enter_context(opened.source())
+        source = stack.enter_context(spec.open())
         folder = stack.enter_context(new_folder(Path(out), overwrite)) if out is not None else None
         if working is None and out is not None:
             working = str(Path(out).absolute().parent)
@@ -262,7 +263,7 @@ def _on_spark(
                 keep_fingerprints=keep_fingerprints,
             )
         )  # fmt: skip
-        outcome.report["input"] = asdict(opened)
+        outcome.report["input"] = asdict(spec)
         if folder is None or out is None:
             tables = outcome.to_arrow()
             return Result(tables.__getitem__, outcome.report, counted=outcome.statistics)
@@ -326,7 +327,7 @@ def _earlier(
     return (Earlier.load(runs, Layout(detector, settings)) if runs else None), settings
 
 
-def _scratch_needed(source: OpenedInputs, detector: Detector, settings: Settings) -> int:
+def _scratch_needed(source: Inputs, detector: Detector, settings: Settings) -> int:
     """Bytes that may have to go to the scratch folder: a guess from the size of the input, on the high side."""
     size = source.nbytes() or 0
     packed = any(name.endswith(_PACKED) for name in source.names())
@@ -337,7 +338,7 @@ def _scratch_needed(source: OpenedInputs, detector: Detector, settings: Settings
     return int(expected) if expected > settings.held_pages else 0
 
 
-def _manifest(opened: Opened, source: OpenedInputs, detector: str, settings: Settings) -> dict[str, Any]:
+def _manifest(spec: InputSpec, source: Inputs, detector: str, settings: Settings) -> dict[str, Any]:
     """What must be the same for a stopped run to go on."""
     return {
         "format": _native.FORMAT_VERSION,
@@ -346,7 +347,7 @@ def _manifest(opened: Opened, source: OpenedInputs, detector: str, settings: Set
         "reading": asdict(settings.reading),
         "keep": settings.keep,
         "hold_tokens": settings.hold_tokens,
-        "input": asdict(opened),
+        "input": asdict(spec),
         "files": [_state(name) for name in source.names()],
         "batch_bytes": BATCH_BYTES,
     }
@@ -388,11 +389,11 @@ def find_duplicates(
             scratch = stack.enter_context(temporary(None, settings.memory > 0))
             return run(pages, chosen, settings, None, scratch)
 
-        return _result(_run(in_memory(pages, fields, room), detector, attempt, Opened([])))
+        return _result(_run(in_memory(pages, fields, room), detector, attempt, InputSpec([])))
 
 
 def statistics_of(
-    inputs: Inputs,
+    inputs: Paths,
     detector: str | Detector,
     *,
     settings: Settings | None = None,
@@ -414,8 +415,8 @@ def statistics_of(
     if not chosen.counted():
         raise UsageError(f"detector {chosen.name!r} needs no statistics", hint="give one that does, such as i-match")
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
-    opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format, settings.max_page)
-    with opened.source() as source:
+    spec = InputSpec([os.fspath(path) for path in paths], fields or Fields(), base_url, format, settings.max_page)
+    with spec.open() as source:
         return count(collect(source, chosen, settings, Silent()), chosen, settings)
 
 
@@ -423,7 +424,7 @@ def _run(
     source: Source,
     detector: str | Detector | None,
     attempt: Callable[[Source, Detector], Outcome],
-    opened: Opened,
+    spec: InputSpec,
     read_last: Callable[[], None] = lambda: None,
     settled: bool = False,
 ) -> Outcome:
@@ -440,7 +441,7 @@ def _run(
         outcome = by_kind(BOTH if settled else first_kinds(source), by_default)
         note_default(outcome.report)
     outcome.report["neardup"] = VERSION
-    outcome.report["input"] = asdict(opened)
+    outcome.report["input"] = asdict(spec)
     return outcome
 
 
@@ -458,7 +459,7 @@ def _result(outcome: Outcome, folder: Path | None = None) -> Result:
 def write_outcome(
     outcome: Outcome,
     folder: Path,
-    source: OpenedInputs,
+    source: Inputs,
     write: Write | None,
     progress: Progress,
     *,
@@ -471,6 +472,7 @@ def write_outcome(
     from neardup.report.run_pages import EarlierTexts, texts_from, with_earlier
     from neardup.report.run_report import FILE as REPORT_FILE
     from neardup.report.run_report import SHOWN_BYTES, SMALL_INPUT, RunReport
+    from neardup.results.pages import EarlierTexts, texts_from, with_earlier
 
     watch = Stopwatch(progress)
     findings = Findings(outcome.clusters, outcome.report["counts"]["pages"])

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from neardup import Settings, dedup, open_result
 from neardup.errors import FormatError, UsageError
 from neardup.graph.cut import Shape, cut, steps
-from neardup.revision import Decisions, revise, shape_of
+from neardup.results.revision import Decisions, revise, shape_of
+from neardup.results.rows import TableRows
 from neardup.sinks import write_table
-from neardup.tables import TableRows
 from neardup.web.decisions import DecisionStore, digest
 from neardup.web.listing import Lists, Query
 from neardup.web.run import OpenRun

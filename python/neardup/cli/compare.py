@@ -51,7 +51,7 @@ def command(
     from neardup.cli.summary import print_json
     from neardup.comparison import compare, compare_batch
     from neardup.engines import Settings
-    from neardup.report.run_pages import RunPages, fetch_pages
+    from neardup.results.pages import RunPages, fetch_pages
     from neardup.text import Reading
 
     if a == b == "-":

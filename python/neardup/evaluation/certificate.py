@@ -26,7 +26,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.earlier_pages import EarlierPages
 from neardup.engines.accepted import AcceptedPairs
 from neardup.evaluation.intervals import NOTHING, Share, Stratum, ratio_share, weighted_mean
 from neardup.evaluation.sampling import Drawn, draw_sample
@@ -35,6 +34,7 @@ from neardup.graph import best_between_sets
 from neardup.methods import Detector
 from neardup.methods.rules import ExactJaccard
 from neardup.methods.shingles import ShingleSet
+from neardup.results.earlier import EarlierPages
 
 Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]

@@ -19,7 +19,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.earlier_pages import EarlierPages
 from neardup.engines import Outcome, Progress, Settings, Silent
 from neardup.engines.collect import Collection
 from neardup.engines.local import stages
@@ -30,9 +29,10 @@ from neardup.evaluation.theory import shingle_lengths
 from neardup.methods import Detector, parse
 from neardup.methods.projections import Projection
 from neardup.report.run_report import write_report
-from neardup.results import Opened, Result, open_result
+from neardup.results import Result, open_result
+from neardup.results.earlier import EarlierPages
 from neardup.sinks import write_json
-from neardup.sources import Fields, Source
+from neardup.sources import InputSpec, Source
 from neardup.text import Reading, read
 from neardup.workers import in_order
 
@@ -89,22 +89,22 @@ class Certifier:
         detector = parse(result.report["detector"])
         notion = self.notion(detector)
         reading = Reading(**result.report["settings"]["reading"])
-        opened = Opened(**(result.report["input"] | {"fields": Fields(**result.report["input"]["fields"])}))
-        if not opened.paths or "-" in opened.paths:
+        spec = InputSpec.from_json(result.report["input"])
+        if not spec.paths or "-" in spec.paths:
             raise InputError(
                 "the input of this run cannot be read again",
                 where=str(folder),
                 hint="certify while it runs: neardup dedup --certify",
             )
         watch = Stopwatch(progress or Silent())
-        with opened.source() as source, watch.stage("certifying", source.nbytes()):
+        with spec.open() as source, watch.stage("certifying", source.nbytes()):
 
             def find(members: Rows) -> Partners:
                 compared = _compared(result.pages, result.report)
                 counts = result.pages.column("tokens").to_numpy()
                 sample = list(_read_chosen(source, members, reading))
                 if sum(map(len, sample)) != len(members) or _lengths(sample) != counts[members].tolist():
-                    raise InputError("the inputs have changed since the run", where=", ".join(opened.paths))
+                    raise InputError("the inputs have changed since the run", where=", ".join(spec.paths))
                 index = _index(sample, notion, detector)
                 batches = _read_all(source, reading, watch.progress)
                 return _stream(index, members, batches, compared, self._workers())

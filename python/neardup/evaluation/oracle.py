@@ -25,10 +25,9 @@ from neardup.errors import NeardupError, UsageError
 from neardup.evaluation.pages import exact_page
 from neardup.methods.combinations import Exact
 from neardup.methods.shingles import ShingleSet
-from neardup.results import Opened
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
-from neardup.sources import Source
+from neardup.sources import InputSpec, Source
 from neardup.workers import in_order
 
 Measure = Literal["jaccard", "cosine", "containment"]
@@ -110,7 +109,7 @@ def exact_pairs(
 
 
 def write_exact_pairs(
-    pages: Opened,
+    pages: InputSpec,
     out: str | os.PathLike[str],
     *,
     k: int = 5,
@@ -127,7 +126,7 @@ def write_exact_pairs(
     """
     shown, settings = progress or Silent(), settings or Settings()
     watch = Stopwatch(shown)
-    with new_folder(Path(out), overwrite) as folder, pages.source() as source:
+    with new_folder(Path(out), overwrite) as folder, pages.open() as source:
         with watch.stage("reading", source.nbytes()):
             collection = tokens_of(source, settings, shown)
         with watch.stage("joining"):

@@ -29,10 +29,10 @@ from neardup.methods.statistics import CollectionStatistics
 from neardup.report.boilerplate import RULE, boilerplate, site_samples
 from neardup.report.kinds import Kind, Page, kind_of
 from neardup.report.paths import PairGraph
-from neardup.report.run_pages import RunPages, together
 from neardup.report.side_by_side import without_cut_end
 from neardup.report.verdicts import RuleVerdict, Verdict, distance, verdict_of
 from neardup.results import Result
+from neardup.results.pages import RunPages, together
 from neardup.sources.memory import Memory, texts
 from neardup.text import read, term_lists
 

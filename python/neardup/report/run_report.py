@@ -28,10 +28,10 @@ from neardup.report import run_sections as sections
 from neardup.report.findings import Findings, ShownCluster, example_rows
 from neardup.report.frame import Content, Html, HtmlPage, element, html, paragraph
 from neardup.report.kinds import Page, kind_of
-from neardup.report.run_pages import RunPages, together
 from neardup.report.side_by_side import pair_html, without_cut_end
 from neardup.results import Result
-from neardup.tables import TableRows
+from neardup.results.pages import RunPages, together
+from neardup.results.rows import TableRows
 from neardup.text import Reading, read, term_lists
 
 FILE: Final = "report.html"

@@ -30,10 +30,9 @@ from neardup.engines.unread import all_of, unread_of
 from neardup.errors import FormatError, InputError, UsageError
 from neardup.methods import Detector, parse
 from neardup.methods.paragraphs import ShingleParagraphing, ShingleParagraphs
-from neardup.results import Opened
 from neardup.sinks import write_groups, write_json, write_table
 from neardup.sinks.folder import new_folder
-from neardup.sources import Fields, Loaded
+from neardup.sources import Fields, InputSpec, Loaded
 from neardup.spreadsheet import write_csv
 from neardup.study import tables
 from neardup.study.clustering import DUPLICATES, Clustering, Plan
@@ -136,7 +135,7 @@ def study(
     settings, progress = settings or Settings(), progress or Silent()
     start, others = read_seeds(seeds), [_growth_of(place) for place in like]
     told = None if links is None else read_links(os.fspath(links))
-    opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
+    spec = InputSpec([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
     with ExitStack() as stack:
         folder = scratch = None
         if out is not None:
@@ -144,7 +143,7 @@ def study(
             place = Path(out).parent / f".{Path(out).name}.scratch"
             scratch = Scratch.start(place, {"study": VERSION})
             stack.callback(discard, place)
-        source = stack.enter_context(opened.source())
+        source = stack.enter_context(spec.open())
         watch = Stopwatch(progress)
         paragraphs = chosen.paragraphs() if isinstance(chosen, ShingleParagraphing) else None
         wanted = _Wanted(paragraphs, told is None, [])
@@ -168,7 +167,7 @@ def study(
             "levels": shares if paragraphs is not None else [],
             "steps": {**asdict(clustering.plan), "paragraphs": _paragraph_count(collection, paragraphs)},
             "settings": asdict(settings),
-            "input": asdict(opened),
+            "input": asdict(spec),
             "links_from": "the pages" if links is None else os.fspath(links),
             "link_graph": connection.counts | ({} if told is None else {"unreadable_links": told.unreadable}),
             "tables": {key: {"title": table.title, "rows": table.rows} for key, table in made.items()},

@@ -11,9 +11,8 @@ import pyarrow as pa
 
 from neardup.errors import ConflictError, InputError, MissingExtra, NeardupError, UsageError
 from neardup.evaluation.judging import Judging
-from neardup.results import Opened
 from neardup.sinks.store import FILE, read_store
-from neardup.sources import Fields
+from neardup.sources import InputSpec
 from neardup.web.contents import Contents
 from neardup.web.explaining import Explaining
 from neardup.web.listing import Lists
@@ -50,7 +49,7 @@ def open_workspace(
 
     run = OpenRun(folder, decisions)
     told = run.report["input"]
-    opened = Opened(**(told | {"fields": Fields(**told["fields"])}))
+    spec = InputSpec.from_json(told)
 
     def batches() -> Iterator[pa.RecordBatch]:
         store = run.folder / FILE
@@ -59,9 +58,9 @@ def open_workspace(
             for start in range(0, count, _STORED):
                 yield read_store(store, range(start, min(start + _STORED, count)))
             return
-        if not opened.paths or "-" in opened.paths:
+        if not spec.paths or "-" in spec.paths:
             raise InputError("the input of this run cannot be read again")
-        with opened.source() as source:
+        with spec.open() as source:
             for chunk in source.chunks():
                 yield chunk.load().pages
 

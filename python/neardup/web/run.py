@@ -18,7 +18,7 @@ from neardup.engines.outcome import REASONS
 from neardup.errors import InputError
 from neardup.graph.cut import Cut, Shape, cut, steps
 from neardup.results import open_result
-from neardup.revision import Decisions, pair_places, shape_of
+from neardup.results.revision import Decisions, pair_places, shape_of
 from neardup.web.decisions import Decided, DecisionStore, digest
 
 _CUTS: Final = 4

@@ -19,17 +19,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.earlier_pages import EarlierPages, Place
 from neardup.engines import Settings
 from neardup.engines.outcome import PAGES_OUT
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.methods import parse
 from neardup.page import PAGES
-from neardup.results import Opened, Result, open_result
+from neardup.results import Result, open_result
+from neardup.results.earlier import EarlierPages, Place
+from neardup.results.rows import TableRows
 from neardup.sinks.store import FILE, read_store
-from neardup.sources import Fields, Inputs
+from neardup.sources import Inputs, InputSpec
 from neardup.sources.again import Where, read_again
-from neardup.tables import TableRows
 from neardup.text import Reading
 
 
@@ -148,15 +148,15 @@ class RunPages:
             pages = read_store(store, [record["row"] for record in records])
             return [pages.slice(at, 1) for at in range(len(records))]
         told = self.report["input"]
-        opened = Opened(**(told | {"fields": Fields(**told["fields"])}))
-        if not opened.paths or "-" in opened.paths:
+        spec = InputSpec.from_json(told)
+        if not spec.paths or "-" in spec.paths:
             raise InputError(
                 "the input of this run cannot be read again",
                 where=self._name,
                 hint="run dedup with --store to keep the texts of pages",
             )
         try:
-            source = opened.source()
+            source = spec.open()
         except InputError as error:
             if error.where is None or os.path.isabs(error.where):
                 raise

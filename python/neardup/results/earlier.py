@@ -19,7 +19,7 @@ import pyarrow as pa
 from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.errors import InputError, NeardupError
 from neardup.lazy import later
-from neardup.tables import TableRows
+from neardup.results.rows import TableRows
 
 pc = later("pyarrow.compute")
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from neardup import _native
-from neardup.earlier_pages import EarlierPages
 from neardup.engines.earlier import STATISTICS
 from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.errors import FormatError, InputError
@@ -22,30 +21,14 @@ from neardup.graph.clusters import CLUSTERS
 from neardup.lazy import later
 from neardup.methods.statistics import CollectionStatistics
 from neardup.record import record
+from neardup.results.earlier import EarlierPages
+from neardup.results.rows import TableRows, damaged, parts_of
 from neardup.selection import Rows, rows_where
-from neardup.sources import Fields, Inputs, open_inputs
-from neardup.sources.base import PAGE_BYTES
-from neardup.tables import TableRows, damaged, parts_of
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 pc = later("pyarrow.compute")
-
-
-@record(frozen=True, slots=True)
-class Opened:
-    """How the inputs were opened, so that a result's pages can be found again."""
-
-    paths: list[str]
-    fields: Fields = field(default_factory=Fields)
-    base_url: str | None = None
-    format: str | None = None
-    #: Pages of more bytes are skipped.
-    max_page: int = PAGE_BYTES
-
-    def source(self, spool: bool = False, again: bool = False) -> Inputs:
-        return open_inputs(self.paths, self.fields, self.base_url, self.format, spool, again, self.max_page)
 
 
 @record(frozen=True)
