@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from brute_force import token_lists
 from neardup import _native
-from neardup.engines.fingerprinting import Given
+from neardup.engines.common.page_columns import Given
 from neardup.errors import FormatError, NeardupError, UsageError
 from neardup.methods import OfContent, Statistical, detectors, parse
 from neardup.methods.chunk_index import ChunkIndex

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from neardup import Result, Settings, find_duplicates
-from neardup.engines.matching import most_possible
+from neardup.engines.local.matching import most_possible
 from neardup.errors import UsageError
 
 Page = dict[str, str]

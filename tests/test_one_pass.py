@@ -14,10 +14,9 @@ import pytest
 
 from neardup import _native, dedup
 from neardup.engines import Settings, local
-from neardup.engines.collect import Collection, PageColumns
-from neardup.engines.fingerprinting import Given, fingerprint_columns
-from neardup.engines.outcome import Tables
-from neardup.engines.parts import LIST
+from neardup.engines.common.page_columns import LIST, Given, PageColumns, fingerprint_columns
+from neardup.engines.local.reading import Collection
+from neardup.engines.local.tables import Tables
 from neardup.methods import ChunkSets, Fingerprint, parse
 from neardup.methods.chunks import Winnowed
 from neardup.methods.one_pass import OnePass, ReadPages

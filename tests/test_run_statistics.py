@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from neardup.engines.common.earlier import STATISTICS
 
 from neardup import Settings, dedup, explain, open_result
 from neardup.cli.main import application
-from neardup.engines.earlier import STATISTICS
 from neardup.errors import UsageError
 from neardup.index import Index, build
 from neardup.methods import detectors, parse

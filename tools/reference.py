@@ -20,11 +20,12 @@ from typing import Any, Final
 import click
 import pyarrow as pa
 import reference_texts as texts
+from neardup.engines.common.reasons import REASONS
+from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 
 from neardup.cli.main import VERBS, application
-from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT, REASONS
-from neardup.engines.settings import Settings
-from neardup.engines.unread import all_of
+from neardup.engines.common.settings import Settings
+from neardup.engines.common.unread import all_of
 from neardup.graph.clusters import CLUSTERS
 from neardup.graph.keep import POLICIES
 from neardup.job import find_duplicates

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines import Settings, run
-from neardup.engines.first_pass import suits
+from neardup.engines.common.statistics import suits
 from neardup.methods import Detector, parse
 from neardup.methods.default import compared_detectors
 from neardup.methods.projections import Projection

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 from collections_of_pages import Page, chain, copied, everything, in_a_template, near_identical
+from neardup.engines.common.tables import PAGES_OUT, PAIRS_OUT
 
 from neardup import Settings, find_duplicates
-from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
 from neardup.engines.spark import SparkOutcome, engine, run
 from neardup.engines.spark.salting import Salting
 from neardup.graph.clusters import CLUSTERS

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from collections_of_pages import chain, everything
+from neardup.engines.common.earlier import STATISTICS
 
 from neardup import Settings, open_result
-from neardup.engines.earlier import STATISTICS
 from neardup.engines.spark import reading, run
 from neardup.engines.spark.session import need_java, start
 from neardup.errors import InputError, MissingExtra, UsageError

@@ -64,7 +64,7 @@ def command(
         if reading_of(options) not in (Reading(), settings.reading):
             raise click.UsageError("pages of a run are compared as it read them: leave out options of reading")
     if ask_all:
-        from neardup.engines.first_pass import suits
+        from neardup.engines.common.statistics import suits
         from neardup.methods import detectors
         from neardup.methods.statistics import CollectionStatistics
 

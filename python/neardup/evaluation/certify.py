@@ -20,9 +20,8 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines import Outcome, Progress, Settings, Silent
-from neardup.engines.collect import Collection
-from neardup.engines.local import stages
-from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.local.reading import Collection
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.evaluation.certificate import FindPartners, Notion, Partners, Rows, RunGraph, certificate, notion_of
 from neardup.evaluation.theory import shingle_lengths

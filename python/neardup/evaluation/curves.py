@@ -25,15 +25,15 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines import Progress, Settings, Silent, run
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.collect import Collection
-from neardup.engines.fingerprinting import Given, at_once, beyond_tokens, fingerprint_columns
-from neardup.engines.first_pass import prepare
-from neardup.engines.local import stages
-from neardup.engines.matching import match, units_of
-from neardup.engines.parts import TOKENS, Part, Tally
-from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.store import PartStore
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.page_columns import TOKENS, Given, at_once, beyond_tokens, fingerprint_columns
+from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.common.tally import Tally
+from neardup.engines.local.matching import match, units_of
+from neardup.engines.local.reading import Collection
+from neardup.engines.local.scratch import Part
+from neardup.engines.local.statistics import prepare
+from neardup.engines.local.store import PartStore
 from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.evaluation.pages import curves_page, write_figures
 from neardup.evaluation.plots import Line, Plot, require_plots

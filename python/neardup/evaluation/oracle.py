@@ -18,9 +18,8 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines import Progress, Settings, Silent
-from neardup.engines.collect import Collection, collect
-from neardup.engines.local import stages
-from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.local.reading import Collection, collect
 from neardup.errors import NeardupError, UsageError
 from neardup.evaluation.pages import exact_page
 from neardup.methods.combinations import Exact

@@ -23,10 +23,10 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines import Settings, run
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.collect import Collection
-from neardup.engines.matching import units_of
-from neardup.engines.outcome import unique_ids
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.local.matching import units_of
+from neardup.engines.local.reading import Collection
+from neardup.engines.local.tables import unique_ids
 from neardup.errors import InputError, NeardupError
 from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.methods import Detector, Rule

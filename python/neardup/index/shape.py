@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.fingerprinting import Given, beyond_tokens
+from neardup.engines.common.page_columns import Given, beyond_tokens
 from neardup.methods import AnyFingerprint, ChunkSets, Detector, Fingerprint, Rule, Statistical
 from neardup.methods.rules import (
     AgreeingBits,

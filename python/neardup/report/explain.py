@@ -19,9 +19,10 @@ import pyarrow as pa
 from neardup import _native
 from neardup.comparison import Comparison, compare_batch
 from neardup.engines import Settings, Silent
-from neardup.engines.collect import collect
-from neardup.engines.fingerprinting import beyond_tokens
-from neardup.engines.first_pass import count, suits
+from neardup.engines.common.page_columns import beyond_tokens
+from neardup.engines.common.statistics import suits
+from neardup.engines.local.reading import collect
+from neardup.engines.local.statistics import count
 from neardup.errors import InputError
 from neardup.methods import Detector, parse
 from neardup.methods.default import compared_detectors

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.fingerprinting import Given
+from neardup.engines.common.page_columns import Given
 from neardup.methods import AnyFingerprint, Detector, Rule, Statistical
 from neardup.methods.projections import TermSketch
 from neardup.methods.rules import (

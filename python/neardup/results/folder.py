@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.earlier import STATISTICS
-from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.earlier import STATISTICS
+from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.errors import FormatError, InputError
 from neardup.graph.clusters import CLUSTERS
 from neardup.lazy import later

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.engines import Settings
-from neardup.engines.outcome import PAGES_OUT
+from neardup.engines.common.tables import PAGES_OUT
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.methods import parse
 from neardup.page import PAGES

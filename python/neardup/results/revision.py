@@ -20,8 +20,9 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines import PAGES_OUT, PAIRS_OUT
-from neardup.engines.accepted import ALL, AcceptedPairs
-from neardup.engines.outcome import EARLIER_OUT, REASONS, page_reasons
+from neardup.engines.common.accepted import ALL, AcceptedPairs
+from neardup.engines.common.reasons import REASONS, page_reasons
+from neardup.engines.common.tables import EARLIER_OUT
 from neardup.errors import UsageError
 from neardup.graph import between_sets, clusters_table, ends_of_sets
 from neardup.graph.cut import Cut, Shape, cut

@@ -18,15 +18,14 @@ import pyarrow.parquet as pq
 
 from neardup import _native
 from neardup.engines import Progress, Settings, Silent, first_pass
-from neardup.engines.collect import Collection, collect
-from neardup.engines.local import stages
-from neardup.engines.matching import match, site_numbers
-from neardup.engines.outcome import unique_ids
-from neardup.engines.parts import LIST
-from neardup.engines.scratch import Scratch, discard
-from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.unread import FILE as SKIPPED_FILE
-from neardup.engines.unread import all_of, unread_of
+from neardup.engines.common.page_columns import LIST
+from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.common.unread import FILE as SKIPPED_FILE
+from neardup.engines.common.unread import all_of, unread_of
+from neardup.engines.local.matching import match, site_numbers
+from neardup.engines.local.reading import Collection, collect
+from neardup.engines.local.scratch import Scratch, discard
+from neardup.engines.local.tables import unique_ids
 from neardup.errors import FormatError, InputError, UsageError
 from neardup.methods import Detector, parse
 from neardup.methods.paragraphs import ShingleParagraphing, ShingleParagraphs

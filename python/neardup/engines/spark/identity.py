@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from neardup.engines.layout import Layout
-from neardup.engines.packed import bytes_to_lists
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.packed import bytes_to_lists
 from neardup.engines.spark.reading import FRAME, Batches
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.engines.layout import COLUMNS_A_RULE, Layout
-from neardup.engines.matching import FEW
-from neardup.engines.packed import bytes_to_lists, lists_to_bytes, whole_groups
+from neardup.engines.common.layout import COLUMNS_A_RULE, Layout
+from neardup.engines.common.packed import bytes_to_lists, lists_to_bytes, whole_groups
+from neardup.engines.local.matching import FEW
 from neardup.engines.spark.reading import Batches
 from neardup.engines.spark.skew import with_counts
 from neardup.engines.spark.working import Working

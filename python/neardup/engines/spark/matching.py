@@ -21,10 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.engines.collect import Sets
-from neardup.engines.layout import COLUMNS_A_RULE, Layout
-from neardup.engines.matching import RuleArrays, SetSites, rule_arrays, same_site_of, scores_of, similarity
-from neardup.engines.packed import bytes_to_lists, whole_groups
+from neardup.engines.common.layout import COLUMNS_A_RULE, Layout
+from neardup.engines.common.packed import bytes_to_lists, whole_groups
+from neardup.engines.local.matching import RuleArrays, SetSites, rule_arrays, same_site_of, scores_of, similarity
+from neardup.engines.local.reading import Sets
 from neardup.engines.spark.identity import text_of
 from neardup.engines.spark.reading import Batches
 from neardup.methods import AnyFingerprint, FixedWidth, Rule

@@ -21,11 +21,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.engines.collect import PageColumns
-from neardup.engines.layout import Layout, set_columns
-from neardup.engines.packed import lists_to_bytes, rows_to_bytes
-from neardup.engines.parts import LIST, STREAMS, TOKENS, Tally
-from neardup.engines.unread import Failing, Unread
+from neardup.engines.common.layout import Layout, set_columns
+from neardup.engines.common.packed import lists_to_bytes, rows_to_bytes
+from neardup.engines.common.page_columns import LIST, STREAMS, TOKENS, PageColumns
+from neardup.engines.common.tally import Tally
+from neardup.engines.common.unread import Failing, Unread
 from neardup.errors import InputError
 from neardup.graph.keep import preferences
 from neardup.page import BATCH_BYTES, Kinds, Skipped

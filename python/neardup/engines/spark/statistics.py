@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.first_pass import MOST_ADDRESSES, counted_things
-from neardup.engines.layout import Layout, computed
-from neardup.engines.packed import bytes_to_lists
+from neardup.engines.common.layout import Layout, computed
+from neardup.engines.common.packed import bytes_to_lists
+from neardup.engines.common.statistics import MOST_ADDRESSES, counted_things
 from neardup.engines.spark.identity import names_of
 from neardup.engines.spark.reading import Batches, arrow_schema, fitted
 from neardup.methods import Statistical

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from neardup.engines.layout import Layout
-from neardup.engines.outcome import EARLIER_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.tables import EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.engines.spark.working import Working
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.collect import Sets
-from neardup.engines.matches import Matches, RuleCounts
-from neardup.engines.settings import ALWAYS_HELD, HELD_A_PAGE, POSSIBLE_A_PAGE, Settings
+from neardup.engines.common.accepted import RuleCounts
+from neardup.engines.common.settings import ALWAYS_HELD, HELD_A_PAGE, POSSIBLE_A_PAGE, Settings
+from neardup.engines.local.matches import Matches
+from neardup.engines.local.reading import Sets
 from neardup.graph import keep_order, set_numbers, set_order, site_units
 from neardup.methods import AnyFingerprint, Detector, FixedWidth, Rule
 from neardup.methods.projections import Projection

@@ -17,17 +17,17 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal
 
 from neardup import _native
-from neardup.earlier_pages import EarlierPages
 from neardup.engines import Outcome, Progress, Settings, Silent, run
-from neardup.engines.collect import collect
-from neardup.engines.default import BOTH, BY_DEFAULT, by_kind, note_default
-from neardup.engines.earlier import FILE, STATISTICS, Earlier
-from neardup.engines.first_pass import count
-from neardup.engines.layout import Layout
-from neardup.engines.local import Certify, highest, stages
-from neardup.engines.scratch import Scratch, check_room, discard, temporary
-from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.unread import FILE as SKIPPED_FILE
+from neardup.engines.common.default import BOTH, BY_DEFAULT, by_kind, note_default
+from neardup.engines.common.earlier import FILE, STATISTICS
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.stopwatch import Stopwatch, highest, stages
+from neardup.engines.common.unread import FILE as SKIPPED_FILE
+from neardup.engines.local.earlier import Earlier
+from neardup.engines.local.reading import collect
+from neardup.engines.local.run import Certify
+from neardup.engines.local.scratch import Scratch, check_room, discard, temporary
+from neardup.engines.local.statistics import count
 from neardup.errors import InputError, NeardupError, OutputError, UsageError
 from neardup.methods import Detector, parse
 from neardup.methods.default import default_detector
@@ -469,7 +469,6 @@ def write_outcome(
     """Writes the tables, pages and their store if asked for, the report, and last ``run.json``."""
     # What only a run that is written needs.
     from neardup.report.findings import Findings
-    from neardup.report.run_pages import EarlierTexts, texts_from, with_earlier
     from neardup.report.run_report import FILE as REPORT_FILE
     from neardup.report.run_report import SHOWN_BYTES, SMALL_INPUT, RunReport
     from neardup.results.pages import EarlierTexts, texts_from, with_earlier

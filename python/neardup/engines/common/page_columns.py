@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.parts import LIST, fixed_width_column
+from neardup.engines.common.page_columns import LIST, fixed_width_column
 from neardup.methods import AnyFingerprint, ChunkSets, Fingerprint, OfContent, OfPages, OfTerms, Statistical
 from neardup.methods.one_pass import Made
 from neardup.text import Reading, content_streams, read, term_lists

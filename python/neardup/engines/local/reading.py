@@ -20,13 +20,15 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines import fingerprinting
-from neardup.engines.lanes import in_lanes
-from neardup.engines.links import count_links, page_links
-from neardup.engines.parts import KEPT, LIST, STREAMS, TOKENS, Part, Tally, fixed_width_rows, numbers
-from neardup.engines.progress import Progress
-from neardup.engines.scratch import Scratch
-from neardup.engines.settings import Settings
-from neardup.engines.store import Lists, PartStore, loaded
+from neardup.engines.common.links import count_links, page_links
+from neardup.engines.common.page_columns import KEPT, LIST, STREAMS, TOKENS
+from neardup.engines.common.progress import Progress
+from neardup.engines.common.settings import Settings
+from neardup.engines.common.tally import Tally
+from neardup.engines.local.lanes import in_lanes
+from neardup.engines.local.reading import fixed_width_rows, numbers
+from neardup.engines.local.scratch import Part, Scratch
+from neardup.engines.local.store import Lists, PartStore, loaded
 from neardup.errors import InputError
 from neardup.methods import AnyFingerprint, ChunkSets, Detector, Fingerprint, FixedWidth
 from neardup.methods.one_pass import OnePass, ReadPages

@@ -16,10 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.collect import Collection
-from neardup.engines.fingerprinting import after_all
-from neardup.engines.matching import units_of
-from neardup.engines.settings import Settings
+from neardup.engines.common.page_columns import after_all
+from neardup.engines.common.settings import Settings
+from neardup.engines.local.matching import units_of
+from neardup.engines.local.reading import Collection
 from neardup.errors import UsageError
 from neardup.methods import Detector, OfContent, OverSets
 from neardup.methods.statistics import BLOCKS, CollectionStatistics, StatisticsRound, start_statistics

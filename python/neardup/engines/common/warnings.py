@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from neardup.engines.accepted import FOREST, AcceptedPairs
-from neardup.engines.matches import RuleCounts
+from neardup.engines.common.accepted import FOREST, AcceptedPairs, RuleCounts
 from neardup.methods import Detector
 from neardup.methods.rules import ExactJaccard
 from neardup.sources.skipped import NAMED

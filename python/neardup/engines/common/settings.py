@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from math import isqrt
 from typing import Final
 
-from neardup.engines.machine import available_memory
+from neardup.engines.common.machine import available_memory
 from neardup.errors import UsageError
 from neardup.graph.keep import POLICIES, KeepPolicy
 from neardup.graph.removal import REMOVALS, Removal

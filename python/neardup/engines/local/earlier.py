@@ -3,10 +3,10 @@
 A page of the new collection goes if it is identical to a page that an earlier run kept, or was accepted against one;
 the others are compared among themselves as ever. That is direct removal over the earlier pages and the new ones, in
 which the earlier ones come first and all stay. Saved are bytes, in columns that any engine reads (``s{i}`` is a set,
-``f{i}`` a row of numbers; see ``neardup.engines.layout``), so a crawl that was deduplicated on one machine serves
-a later one on a cluster. Fingerprints that depend on statistics of the collection are saved with these, and the later
-run computes its own with the same: only then can they be compared. Cost: the detector's bytes a page that was kept;
-sets, where pairs are verified by sets.
+``f{i}`` a row of numbers; see ``neardup.engines.common.layout``), so a crawl that was deduplicated on one machine
+serves a later one on a cluster. Fingerprints that depend on statistics of the collection are saved with these, and the
+later run computes its own with the same: only then can they be compared. Cost: the detector's bytes a page that was
+kept; sets, where pairs are verified by sets.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.collect import Collection, Sets
-from neardup.engines.layout import Layout, computed
-from neardup.engines.packed import bytes_to_lists, bytes_to_rows
+from neardup.engines.common.layout import Layout, computed
+from neardup.engines.common.packed import bytes_to_lists, bytes_to_rows
+from neardup.engines.local.reading import Collection, Sets
 from neardup.lazy import later
 from neardup.methods import AnyFingerprint, FixedWidth
 from neardup.record import record

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from neardup.engines.progress import Progress
+from neardup.engines.common.progress import Progress
 from neardup.record import record
 
 
@@ -21,7 +21,7 @@ class Stage:
 class Stopwatch:
     """Times stages and tells a progress display of them.
 
-    >>> from neardup.engines.progress import Silent
+    >>> from neardup.engines.common.progress import Silent
     >>> watch = Stopwatch(Silent())
     >>> with watch.stage("reading"):
     ...     pass

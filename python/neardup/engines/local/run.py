@@ -13,18 +13,20 @@ import numpy as np
 
 from neardup import _native
 from neardup.engines import first_pass
-from neardup.engines.collect import Collection, collect
-from neardup.engines.earlier import Earlier, WithEarlier, save, told_of_runs
-from neardup.engines.layout import Layout
-from neardup.engines.matches import Matches
-from neardup.engines.matching import match, most_accepted
-from neardup.engines.outcome import Outcome, assemble
-from neardup.engines.progress import Progress, Silent
-from neardup.engines.scratch import Scratch
-from neardup.engines.settings import Settings
-from neardup.engines.stopwatch import Stage, Stopwatch
-from neardup.engines.unread import all_of, unread_of
-from neardup.engines.warnings import collection_warnings
+from neardup.engines.common.earlier import told_of_runs
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.progress import Progress, Silent
+from neardup.engines.common.settings import Settings
+from neardup.engines.common.stopwatch import Stage, Stopwatch
+from neardup.engines.common.unread import all_of, unread_of
+from neardup.engines.common.warnings import collection_warnings
+from neardup.engines.local.earlier import Earlier, WithEarlier, save
+from neardup.engines.local.matches import Matches
+from neardup.engines.local.matching import match, most_accepted
+from neardup.engines.local.outcome import Outcome
+from neardup.engines.local.reading import Collection, collect
+from neardup.engines.local.scratch import Scratch
+from neardup.engines.local.tables import assemble
 from neardup.graph.keep import count_undated
 from neardup.methods import Detector
 from neardup.methods.statistics import CollectionStatistics

@@ -26,7 +26,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.engines.parts import LIST, Part, Tally
+from neardup.engines.common.page_columns import LIST
+from neardup.engines.common.tally import Tally
+from neardup.engines.local.scratch import Part
 from neardup.errors import FormatError, OutputError, UsageError
 from neardup.lazy import later
 from neardup.sinks import write_json

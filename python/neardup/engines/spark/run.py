@@ -13,18 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup import _native
-from neardup.engines import first_pass
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.default import by_kind, note_default
-from neardup.engines.earlier import FILE, told_of_runs
-from neardup.engines.layout import Layout
-from neardup.engines.local import highest, stages
-from neardup.engines.matches import RuleCounts
-from neardup.engines.matching import most_accepted, most_possible
-from neardup.engines.outcome import AGAINST_OUT
-from neardup.engines.parts import Tally
-from neardup.engines.progress import Progress, Silent
-from neardup.engines.settings import Settings
+from neardup.engines.common.accepted import AcceptedPairs, RuleCounts
+from neardup.engines.common.default import by_kind, note_default
+from neardup.engines.common.earlier import FILE, told_of_runs
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.progress import Progress, Silent
+from neardup.engines.common.settings import Settings
+from neardup.engines.common.stopwatch import Stopwatch, highest, stages
+from neardup.engines.common.tables import AGAINST_OUT
+from neardup.engines.common.tally import Tally
+from neardup.engines.common.unread import Unread
+from neardup.engines.common.warnings import collection_warnings
+from neardup.engines.local import statistics as first_pass
+from neardup.engines.local.matching import most_accepted, most_possible
 from neardup.engines.spark import clustering, identity, keys, matching, salting, statistics, tables
 from neardup.engines.spark.components import TOGETHER, components
 from neardup.engines.spark.failures import explained
@@ -33,9 +34,6 @@ from neardup.engines.spark.reading import likely_kinds, read_files, read_frame, 
 from neardup.engines.spark.salting import Salted, Salting
 from neardup.engines.spark.session import need_pyspark
 from neardup.engines.spark.working import Working, working_folder
-from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.unread import Unread
-from neardup.engines.warnings import collection_warnings
 from neardup.errors import InputError
 from neardup.graph.keep import UNDATED, check_dated
 from neardup.methods import Detector, parse

@@ -16,12 +16,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.collect import Collection
-from neardup.engines.earlier import Earlier, WithEarlier
-from neardup.engines.matches import Matches
-from neardup.engines.matching import site_numbers
-from neardup.engines.settings import Settings
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.settings import Settings
+from neardup.engines.local.earlier import Earlier, WithEarlier
+from neardup.engines.local.matches import Matches
+from neardup.engines.local.matching import site_numbers
+from neardup.engines.local.reading import Collection
 from neardup.graph import between_sets, cluster_diameters, clusters_table, ends_of_sets, remove
 from neardup.lazy import later
 from neardup.methods.statistics import CollectionStatistics

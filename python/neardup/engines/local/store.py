@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from neardup.engines.parts import LIST, Part, Tally
-from neardup.engines.scratch import InFile, Scratch, read_lists
+from neardup.engines.common.page_columns import LIST
+from neardup.engines.common.tally import Tally
+from neardup.engines.local.scratch import InFile, Part, Scratch, read_lists
 from neardup.sources.skipped import SkippedRecords
 
 #: Batches of lists, all in memory or all in files.

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from neardup.engines.outcome import Groups
-from neardup.engines.parts import Tally
+from neardup.engines.common.tables import Groups
+from neardup.engines.common.tally import Tally
 from neardup.lazy import later
 from neardup.page import Skipped
 from neardup.record import record

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from neardup.engines.matches import RuleCounts
+from neardup.engines.common.accepted import RuleCounts
 from neardup.errors import UsageError
 from neardup.record import record
 

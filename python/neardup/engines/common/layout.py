@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.matching import fixed_width
-from neardup.engines.packed import bytes_to_rows, lists_to_bytes, rows_to_bytes
-from neardup.engines.settings import Settings
+from neardup.engines.common.packed import bytes_to_rows, lists_to_bytes, rows_to_bytes
+from neardup.engines.common.settings import Settings
+from neardup.engines.local.matching import fixed_width
 from neardup.lazy import later
 from neardup.methods import AnyFingerprint, Detector, FixedWidth, Rule, Statistical
 from neardup.methods.rules import RarestChunks
