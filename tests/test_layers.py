@@ -35,6 +35,7 @@ LAYERS = [
     {"estimate"},
     {"index"},
     {"client"},
+    {"service"},
     {"integrations"},
     {"signals"},
     {"render"},

@@ -84,7 +84,7 @@ def application(
 ) -> ASGIApp:
     """The guarded application of an open workspace."""
     from neardup.web.guard import Guard
-    from neardup.web.hosts import LOOPBACK
+    from neardup.service.hosts import LOOPBACK
 
     inner = _routes()
     inner.state.space = space
