@@ -17,9 +17,9 @@ from typing import Annotated, Any, Final
 
 from neardup.errors import ConflictError, InputError, MissingExtra, NeardupError, OutputError, UsageError
 from neardup.index import Answer, Index
-from neardup.version import VERSION
-from neardup.service.hosts import LOOPBACK, Hosts
 from neardup.service.gate import DEFAULT, Gate, Limits, Refused
+from neardup.service.hosts import LOOPBACK, Hosts
+from neardup.version import VERSION
 
 LOG: Final = logging.getLogger("neardup.service")
 #: Pages that share a commit, and questions that share a look-up, at most.

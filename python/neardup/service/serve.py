@@ -11,9 +11,9 @@ from pathlib import Path
 
 from neardup.errors import MissingExtra, OutputError, UsageError
 from neardup.index import Index
-from neardup.service.loopback import is_loopback
 from neardup.service.api import LOG, application
 from neardup.service.gate import DEFAULT, Limits
+from neardup.service.loopback import is_loopback
 
 
 def serve(
