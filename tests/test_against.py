@@ -13,10 +13,10 @@ import pytest
 
 import neardup.engines.local.run as local
 from neardup import Settings
-from neardup.detectors import parse
 from neardup.engines.common.earlier import STATISTICS
 from neardup.errors import InputError, UsageError
 from neardup.job import dedup
+from neardup.methods import parse
 
 #: The last three need statistics: tokens that are rare, chunks that are, and blocks of content.
 DETECTORS = [

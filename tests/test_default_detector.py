@@ -30,10 +30,10 @@ import neardup.engines.local.reading
 from neardup import dedup, find_duplicates
 from neardup.cli.main import application
 from neardup.comparison import compare
-from neardup.detectors import detectors
-from neardup.detectors.default import compared_detectors, default_detector, default_without_statistics
 from neardup.engines import Settings
 from neardup.index import Index
+from neardup.methods import detectors
+from neardup.methods.default import compared_detectors, default_detector, default_without_statistics
 from neardup.page import Kinds
 from neardup.results import Result
 from neardup.sources import inputs as inputs_module
@@ -340,8 +340,8 @@ def literals() -> Iterator[tuple[str, int, str]]:
 
 #: Where a detector says its own name, and where one is listed. Rates are of the detector they were measured with.
 MAY = {
-    "detectors/default.py", "detectors/registry.py", "detectors/minhash.py", "detectors/site_aware.py",
-    "detectors/template_aware.py", "estimate.py",
+    "methods/default.py", "methods/registry.py", "methods/shingles.py", "methods/combinations.py",
+    "methods/content.py", "estimate.py",
 }  # fmt: skip
 
 

@@ -23,8 +23,7 @@ ROOT = Path(neardup.__file__).parent
 LAYERS = [
     {"errors", "version", "lazy", "record", "page", "selection", "spreadsheet", "workers", "writing", "_native"},
     {"text"},
-    {"fingerprints"},
-    {"detectors"},
+    {"methods"},
     {"sources"},
     {"sinks"},
     {"graph"},
@@ -36,6 +35,7 @@ LAYERS = [
     {"estimate"},
     {"index"},
     {"client"},
+    {"service"},
     {"integrations"},
     {"signals"},
     {"render"},

@@ -219,7 +219,7 @@ def test_what_was_matched_before_a_kill_is_not_matched_again(
         raise AssertionError("this was done before the kill")
 
     monkeypatch.setattr("neardup.engines.local.run.match", again)
-    monkeypatch.setattr("neardup.engines.local.statistics.count", again)
+    monkeypatch.setattr("neardup.engines.local.run.count", again)
     dedup(crawl, tmp_path / "out", detector=detector, resume=True)
     assert result_bytes(tmp_path / "out") == result_bytes(tmp_path / "whole")
     assert told(tmp_path / "out") == told(tmp_path / "whole")

@@ -12,11 +12,11 @@ from click.testing import CliRunner
 
 from neardup import Settings, dedup, explain, open_result
 from neardup.cli.main import application
-from neardup.detectors import detectors, parse
-from neardup.detectors.default import default_detector
 from neardup.engines.common.earlier import STATISTICS
 from neardup.errors import UsageError
 from neardup.index import Index, build
+from neardup.methods import detectors, parse
+from neardup.methods.default import default_detector
 from neardup.page import Kinds
 from neardup.report.explain import explain_pages
 from neardup.results.pages import RunPages

@@ -22,7 +22,6 @@ import pyarrow as pa
 import reference_texts as texts
 
 from neardup.cli.main import VERBS, application
-from neardup.detectors import Detector, detectors
 from neardup.engines.common.reasons import REASONS
 from neardup.engines.common.settings import Settings
 from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
@@ -30,6 +29,7 @@ from neardup.engines.common.unread import all_of
 from neardup.graph.clusters import CLUSTERS
 from neardup.graph.keep import POLICIES
 from neardup.job import find_duplicates
+from neardup.methods import Detector, detectors
 from neardup.page import PAGES as PAGES_IN
 from neardup.signals.catalogue import GROUPS, SIGNALS
 from neardup.sinks.decisions import ADDED

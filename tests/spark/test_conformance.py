@@ -14,11 +14,11 @@ import pytest
 from collections_of_pages import Page, chain, copied, everything, in_a_template, near_identical
 
 from neardup import Settings, find_duplicates
-from neardup.detectors import detectors, parse
 from neardup.engines.common.tables import PAGES_OUT, PAIRS_OUT
 from neardup.engines.spark import SparkOutcome, run
 from neardup.engines.spark.salting import Salting
 from neardup.graph.clusters import CLUSTERS
+from neardup.methods import detectors, parse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -24,8 +24,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, detectors, parse
-from neardup.detectors.rules import ColumnGroups, Keys, Pieces, SupershinglePairs
 from neardup.engines import Progress, Settings, Silent, run
 from neardup.engines.common.accepted import AcceptedPairs
 from neardup.engines.common.page_columns import TOKENS, Given, at_once, beyond_tokens, fingerprint_columns
@@ -42,6 +40,8 @@ from neardup.evaluation.pages import curves_page, write_figures
 from neardup.evaluation.plots import Line, Plot, require_plots
 from neardup.evaluation.revisions import RevisionPairs, revision_pairs
 from neardup.evaluation.scoring import check_all_pairs
+from neardup.methods import Detector, detectors, parse
+from neardup.methods.rules import ColumnGroups, Keys, Pieces, SupershinglePairs
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Source

@@ -17,8 +17,6 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.default import default_detector
 from neardup.engines import Outcome, Progress, Settings, Silent, run
 from neardup.engines.common.default import BOTH, BY_DEFAULT, by_kind, note_default
 from neardup.engines.common.earlier import FILE, STATISTICS
@@ -31,7 +29,9 @@ from neardup.engines.local.run import Certify
 from neardup.engines.local.scratch import Scratch, check_room, discard, temporary
 from neardup.engines.local.statistics import count
 from neardup.errors import InputError, NeardupError, OutputError, UsageError
-from neardup.fingerprints import CollectionStatistics
+from neardup.methods import Detector, parse
+from neardup.methods.default import default_detector
+from neardup.methods.statistics import CollectionStatistics
 from neardup.page import BATCH_BYTES
 from neardup.results import Result, open_result
 from neardup.results.earlier import EarlierPages

@@ -17,8 +17,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.shingle_paragraphs import ShingleParagraphing
 from neardup.engines import Progress, Settings, Silent
 from neardup.engines.common.page_columns import LIST
 from neardup.engines.common.statistics import frozen
@@ -31,7 +29,8 @@ from neardup.engines.local.reading import Collection, collect
 from neardup.engines.local.scratch import Scratch, discard
 from neardup.engines.local.statistics import prepare
 from neardup.errors import FormatError, InputError, UsageError
-from neardup.fingerprints import ShingleParagraphs
+from neardup.methods import Detector, parse
+from neardup.methods.paragraphs import ShingleParagraphing, ShingleParagraphs
 from neardup.sinks import write_groups, write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Fields, InputSpec, Loaded

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from neardup.detectors import Detector
-from neardup.detectors.default import default_detector, described_kinds
+from neardup.methods import Detector
+from neardup.methods.default import default_detector, described_kinds
 from neardup.page import Kinds
 from neardup.sources.kinds import PlainTextMet
 

@@ -12,13 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import RarestChunks
 from neardup.engines.common.matching import fixed_width
 from neardup.engines.common.packed import bytes_to_rows, lists_to_bytes, rows_to_bytes
 from neardup.engines.common.settings import Settings
-from neardup.fingerprints import AnyFingerprint, FixedWidth
 from neardup.lazy import later
+from neardup.methods import AnyFingerprint, Detector, FixedWidth, Rule
+from neardup.methods.rules import RarestChunks
 from neardup.record import record
 
 pc = later("pyarrow.compute")

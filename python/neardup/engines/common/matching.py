@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Rule
-from neardup.detectors.rules import (
+from neardup.methods import AnyFingerprint, FixedWidth, Rule
+from neardup.methods.projections import Projection
+from neardup.methods.rules import (
     AgreeingBits,
     AgreeingColumns,
     AgreeingLanes,
@@ -24,7 +25,7 @@ from neardup.detectors.rules import (
     confirming,
     evidence,
 )
-from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
+from neardup.methods.shingles import Supershingles
 from neardup.record import record
 
 Rows = npt.NDArray[np.uint32]

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.fingerprints import FixedWidth
 from neardup.lazy import later
+from neardup.methods import FixedWidth
 
 pc = later("pyarrow.compute")
 

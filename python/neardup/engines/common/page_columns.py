@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector
 from neardup.engines.common.links import page_links
 from neardup.engines.common.settings import Settings
-from neardup.fingerprints import (
+from neardup.methods import (
     AnyFingerprint,
     ChunkSets,
+    Detector,
     Fingerprint,
     FixedWidth,
     OfContent,
@@ -24,7 +24,7 @@ from neardup.fingerprints import (
     OfTerms,
     Statistical,
 )
-from neardup.fingerprints.one_pass import Made, OnePass, ReadPages
+from neardup.methods.one_pass import Made, OnePass, ReadPages
 from neardup.sources.base import Chunk, Loaded
 from neardup.text import Reading, content_streams, read, term_lists
 
@@ -64,7 +64,7 @@ class Given:
     """What the fingerprints of a batch are computed of: tokens; and terms, content or the pages themselves, for which
     the pages are read once more when the first fingerprint asks for it.
 
-    >>> from neardup.fingerprints import ShingleSet
+    >>> from neardup.methods.shingles import ShingleSet
     >>> from neardup.sources.memory import texts
     >>> given = Given(texts(["a few words"]).batches[0])
     >>> len(given.to(ShingleSet(2))[0]), given.terms.to_pylist()

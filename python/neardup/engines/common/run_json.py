@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from neardup import _native
-from neardup.detectors import Detector
 from neardup.engines.common.accepted import AcceptedPairs, RuleCounts
 from neardup.engines.common.earlier import described_runs
 from neardup.engines.common.settings import Settings
@@ -16,7 +15,8 @@ from neardup.engines.common.statistics import described_statistics
 from neardup.engines.common.tally import Tally
 from neardup.engines.common.unread import Unread
 from neardup.engines.common.warnings import collection_warnings
-from neardup.fingerprints import CollectionStatistics
+from neardup.methods import Detector
+from neardup.methods.statistics import CollectionStatistics
 from neardup.record import record
 from neardup.version import VERSION
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from neardup.detectors import Detector
 from neardup.engines.common.settings import Settings
 from neardup.errors import UsageError
-from neardup.fingerprints import BLOCKS, CollectionStatistics
+from neardup.methods import Detector
+from neardup.methods.statistics import BLOCKS, CollectionStatistics
 from neardup.text import Reading
 
 #: A title that more addresses of a site have than this does not name a page.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from neardup.detectors import Detector
-from neardup.detectors.rules import ExactJaccard
 from neardup.engines.common.accepted import AcceptedPairs, RuleCounts
+from neardup.methods import Detector
+from neardup.methods.rules import ExactJaccard
 from neardup.sources.skipped import NAMED
 
 #: Of so many different pages or more, at least this share should stay: a crawl that repeats itself more than this is
@@ -25,7 +25,7 @@ def collection_warnings(
 ) -> list[str]:
     """The warnings of a run, from what it counted.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> counts = {"failed_files": 0, "skipped": 2, "repeated_ids": 0, "identity_sets": 9, "kept": 9}
     >>> collection_warnings(counts, AcceptedPairs(5, True, "all", 0), [], parse("minhash"), True)
     ["records that could not be read: 2; 'skipped' names them"]

@@ -24,8 +24,8 @@ from neardup.engines.common.layout import Layout, computed
 from neardup.engines.common.matching import Sets
 from neardup.engines.common.packed import bytes_to_lists, bytes_to_rows
 from neardup.engines.local.reading import Collection
-from neardup.fingerprints import AnyFingerprint, FixedWidth
 from neardup.lazy import later
+from neardup.methods import AnyFingerprint, FixedWidth
 from neardup.record import record
 from neardup.sinks import write_table
 from neardup.sinks.sealed import read_table

@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector
 from neardup.engines.common.matching import Rows, SetSites
 from neardup.graph import site_units
 from neardup.lazy import later
+from neardup.methods import Detector
 from neardup.record import record
 
 pc = later("pyarrow.compute")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from neardup.engines.common.accepted import RuleCounts
 from neardup.errors import FormatError
-from neardup.fingerprints.container import read_arrays, write_arrays
+from neardup.methods.container import read_arrays, write_arrays
 from neardup.record import record
 
 Rows = npt.NDArray[np.uint32]

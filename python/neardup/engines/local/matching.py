@@ -11,12 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import (
-    ExactJaccard,
-    OfSets,
-    RarestChunks,
-)
 from neardup.engines.common.accepted import RuleCounts
 from neardup.engines.common.matching import (
     Rows,
@@ -31,8 +25,11 @@ from neardup.engines.common.matching import (
 from neardup.engines.common.settings import Settings
 from neardup.engines.local.identity import unit_sites, units_of
 from neardup.engines.local.matches import Matches
-from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
 from neardup.graph import keep_order, set_numbers, set_order
+from neardup.methods import AnyFingerprint, Detector, FixedWidth, Rule
+from neardup.methods.projections import Projection
+from neardup.methods.rules import ExactJaccard, OfSets, RarestChunks
+from neardup.methods.shingles import Supershingles
 
 
 class Matched(Protocol):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.engines.common.tables import Groups
-from neardup.fingerprints import CollectionStatistics
+from neardup.methods.statistics import CollectionStatistics
 from neardup.record import record
 
 #: Rows of the table of pages, given by their numbers in ascending order.

@@ -19,7 +19,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector
 from neardup.engines.common.links import count_links
 from neardup.engines.common.matching import Sets
 from neardup.engines.common.page_columns import LIST, STREAMS, TOKENS, PageColumns
@@ -30,7 +29,7 @@ from neardup.engines.common.unread import no_pages_error, strict_error
 from neardup.engines.local.lanes import in_lanes
 from neardup.engines.local.scratch import Part, Scratch
 from neardup.engines.local.store import PartStore, loaded
-from neardup.fingerprints import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth
+from neardup.methods import AnyFingerprint, ChunkSets, Detector, Fingerprint, FixedWidth
 from neardup.record import record
 from neardup.sinks import ROW_GROUP_ROWS
 from neardup.sources import Chunk, Loaded, Source

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from neardup.detectors import Detector
 from neardup.engines.common.layout import Layout
 from neardup.engines.common.progress import Progress, Silent
 from neardup.engines.common.run_json import PageCounts, RunFacts
@@ -26,9 +25,10 @@ from neardup.engines.local.reading import Collection, collect
 from neardup.engines.local.scratch import Scratch
 from neardup.engines.local.statistics import count, prepare
 from neardup.engines.local.tables import Tables, assemble
-from neardup.fingerprints import CollectionStatistics
 from neardup.graph.keep import count_undated
 from neardup.lazy import later
+from neardup.methods import Detector
+from neardup.methods.statistics import CollectionStatistics
 from neardup.sources import Source
 
 pc = later("pyarrow.compute")
@@ -50,7 +50,7 @@ def run(
     """Runs the detector over the source; ``certify`` is the last to look at what was read. Pages that ``earlier`` runs
     kept count as there before; those that this one keeps go to the file ``fingerprints``.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> from neardup.sources.memory import texts
     >>> pages = ["the quick brown fox jumps over the lazy dog today"] * 2
     >>> run(texts(pages), parse("exact")).pages["kept"].to_pylist()

@@ -16,20 +16,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector
 from neardup.engines.common.page_columns import after_all
 from neardup.engines.common.settings import Settings
 from neardup.engines.common.statistics import MOST_ADDRESSES, counted_things
 from neardup.engines.local.identity import units_of
 from neardup.engines.local.reading import Collection
 from neardup.engines.local.store import loaded
-from neardup.fingerprints import (
-    CollectionStatistics,
-    OfContent,
-    OverSets,
-    StatisticsRound,
-    start_statistics,
-)
+from neardup.methods import Detector, OfContent, OverSets
+from neardup.methods.statistics import CollectionStatistics, StatisticsRound, start_statistics
 from neardup.workers import in_order
 
 

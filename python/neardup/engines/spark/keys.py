@@ -21,13 +21,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.detectors.rules import OfSets, RarestChunks, least_jaccard
 from neardup.engines.common.layout import Layout
 from neardup.engines.common.packed import bytes_to_lists, lists_to_bytes, whole_groups
 from neardup.engines.spark.layout import COLUMNS_A_RULE
 from neardup.engines.spark.reading import Batches
 from neardup.engines.spark.skew import with_counts
 from neardup.engines.spark.working import Working
+from neardup.methods.rules import OfSets, RarestChunks, least_jaccard
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from neardup.engines.common.layout import Layout
-from neardup.fingerprints import Statistical
+from neardup.methods import Statistical
 
 #: What is kept of a page as it was read, beside fingerprints.
 PAGE: Final = (

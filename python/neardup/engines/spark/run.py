@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.detectors import Detector, parse
 from neardup.engines.common.accepted import AcceptedPairs, RuleCounts
 from neardup.engines.common.default import by_kind, note_default
 from neardup.engines.common.earlier import FILE
@@ -34,8 +33,9 @@ from neardup.engines.spark.reading import likely_kinds, read_files, read_frame, 
 from neardup.engines.spark.salting import Salted, Salting
 from neardup.engines.spark.session import need_pyspark
 from neardup.engines.spark.working import Working, working_folder
-from neardup.fingerprints import CollectionStatistics
 from neardup.graph.keep import UNDATED, check_dated
+from neardup.methods import Detector, parse
+from neardup.methods.statistics import CollectionStatistics
 from neardup.page import Kinds, Skipped
 from neardup.sources import Fields
 from neardup.sources.inputs import Inputs

@@ -1,6 +1,6 @@
 """The first pass on a cluster: every partition counts, what they counted is merged, round by round.
 
-Rounds and their merging are those of ``neardup.fingerprints.statistics``, so the statistics are the same to the byte.
+Rounds and their merging are those of ``neardup.methods.statistics``, so the statistics are the same to the byte.
 Partial counts meet on executors in two steps; the driver sees one merged round, as every executor does afterwards.
 """
 
@@ -17,7 +17,8 @@ from neardup.engines.common.packed import bytes_to_lists
 from neardup.engines.common.statistics import MOST_ADDRESSES, counted_things
 from neardup.engines.spark.layout import fingerprint_columns, names_of
 from neardup.engines.spark.reading import Batches, arrow_schema, fitted
-from neardup.fingerprints import CollectionStatistics, Statistical, StatisticsRound, start_statistics
+from neardup.methods import Statistical
+from neardup.methods.statistics import CollectionStatistics, StatisticsRound, start_statistics
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
