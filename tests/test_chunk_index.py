@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from brute_force import token_lists
 from neardup import _native
-from neardup.detectors import detectors, parse
 from neardup.errors import FormatError, NeardupError, UsageError
-from neardup.fingerprints import ChunkIndex, OfContent, Statistical, collect_statistics
+from neardup.methods import OfContent, Statistical, detectors, parse
+from neardup.methods.chunk_index import ChunkIndex
+from neardup.methods.statistics import collect_statistics
 from neardup.plan import Given
 from neardup.sources.memory import texts
 

@@ -15,14 +15,14 @@ import pytest
 
 import neardup
 from neardup import _native, find_duplicates
-from neardup.detectors import detectors, parse
+from neardup.methods import detectors, parse
 from neardup.plan import Given, Plan
 from neardup.sources.memory import texts
 from neardup.testing import Web
 
 ROOT = Path(neardup.__file__).parent
 #: Who may ask a rule, its keys or its test for its class: those that say what it means.
-MAY_ASK = ("detectors", "fingerprints", "plan")
+MAY_ASK = ("methods", "plan")
 #: The classes of rules, of keys and of tests.
 KINDS = {
     "SupershinglePairs", "SingleColumns", "Pieces", "ColumnGroups", "RarestChunks", "AgreeingColumns", "AgreeingLanes",
@@ -95,7 +95,7 @@ def test_digests_name_what_is_decided() -> None:
 
 
 def test_digests_are_those_of_other_processes() -> None:
-    code = "from neardup.plan import Plan\nfrom neardup.detectors import parse\nprint(Plan(parse('site-aware')).digest)"
+    code = "from neardup.plan import Plan\nfrom neardup.methods import parse\nprint(Plan(parse('site-aware')).digest)"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert other.strip() == Plan(parse("site-aware")).digest
 

@@ -10,12 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.default import compared_detectors
 from neardup.engines import Settings, Silent
-from neardup.engines.collect import collect
-from neardup.engines.first_pass import check, count, suits
-from neardup.fingerprints import CollectionStatistics, Projection, ShingleSet, Supershingles
+from neardup.engines.common.statistics import check, suits
+from neardup.engines.local.reading import collect
+from neardup.engines.local.statistics import count
+from neardup.methods import Detector, parse
+from neardup.methods.default import compared_detectors
+from neardup.methods.projections import Projection
+from neardup.methods.shingles import ShingleSet, Supershingles
+from neardup.methods.statistics import CollectionStatistics
 from neardup.page import PAGES
 from neardup.plan import Given, Plan
 from neardup.sources.memory import Memory, texts
@@ -104,6 +107,9 @@ def compare_batch(
         for judge in chosen
         if judge.counted() and (frozen is None or (not judges and not suits(frozen, judge, settings.reading)))
     )
+    for judge in chosen:
+        if frozen is not None and str(judge) not in alone:
+            check(frozen, judge, settings.reading, settings.statistics)
     return Comparison(
         tokens=lengths,
         titles=(titles[0], titles[1]),
@@ -140,13 +146,10 @@ def _accepts(
 ) -> bool:
     """What a run over just these two pages decides, by the statistics that are frozen or those of the two."""
     statistics = frozen
-    if judge.counted():
-        if frozen is None:
-            alone = replace(settings, statistics=None)
-            with Memory([given.pages]) as source:
-                statistics = count(collect(source, judge, alone, Silent()), judge, alone)
-        else:
-            check(frozen, judge, settings.reading, settings.statistics)
+    if judge.counted() and frozen is None:
+        alone = replace(settings, statistics=None)
+        with Memory([given.pages]) as source:
+            statistics = count(collect(source, judge, alone, Silent()), judge, alone)
     plan = Plan(judge, settings.reading, statistics)
     one, other = np.array([0], np.uint32), np.array([1], np.uint32)
     return bool(plan.pair(plan.values(given), one, other, np.array([same_site])).accepted[0])

@@ -30,10 +30,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.detectors import Detector, parse
 from neardup.engines import Progress, Settings
 from neardup.errors import FormatError, UsageError
 from neardup.job import dedup
+from neardup.methods import Detector, parse
 from neardup.plan import Plan
 from neardup.sinks import write_json
 

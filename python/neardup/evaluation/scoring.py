@@ -22,17 +22,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.detectors import Detector
 from neardup.engines import Settings, Silent
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.collect import Collection, collect
-from neardup.engines.fingerprinting import at_once
-from neardup.engines.first_pass import frozen, prepare
-from neardup.engines.matching import units_of
-from neardup.engines.outcome import unique_ids
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.page_columns import at_once
+from neardup.engines.common.statistics import frozen
+from neardup.engines.local.identity import unique_ids, units_of
+from neardup.engines.local.reading import Collection, collect
+from neardup.engines.local.statistics import prepare
+from neardup.engines.local.store import loaded
 from neardup.errors import InputError, NeardupError
 from neardup.evaluation.oracle import first_members, tokens_of
-from neardup.fingerprints import AnyFingerprint, Projection, ShingleSet, Supershingles
+from neardup.methods import AnyFingerprint, Detector
+from neardup.methods.projections import Projection
+from neardup.methods.shingles import ShingleSet, Supershingles
 from neardup.plan import Given, Plan, beyond_tokens
 from neardup.sources import Source
 
@@ -140,7 +142,7 @@ class PagePairs:
     def score(self, detector: Detector) -> Scores:
         """What the detector says of each pair.
 
-        >>> from neardup.detectors import parse
+        >>> from neardup.methods import parse
         >>> from neardup.sources.memory import texts
         >>> text = "one two three four five six seven eight nine ten eleven twelve "
         >>> pages = texts([text * 3, text * 3 + "end", "something else of at least eight tokens or more"])
@@ -167,14 +169,14 @@ class PagePairs:
                 collection = collect(source, plan.detector, settings, Silent())
         prepare(collection, plan.detector, settings, frozen(settings, plan.detector))
         # Pages with the same tokens are one to a run, which looks at the first of them alone.
-        first = units_of(collection, first_members(collection), plan.detector)[self.rows]
+        first = units_of(collection.column("site"), first_members(collection), plan.detector)[self.rows]
         rows, place = np.unique(first, return_inverse=True)
         values: dict[AnyFingerprint, Any] = {}
         for kind in plan.kinds:
             if at_once([kind]) and not beyond_tokens([kind]):
                 values[kind] = self._given.value(kind)
             elif kind in plan.sets:
-                values[kind] = _taken(collection.sets(kind).loaded(), first)
+                values[kind] = _taken(loaded(collection.sets(kind).sets), first)
             else:
                 values[kind] = collection.fingerprint(kind, rows.astype(np.uint32))[place]
         return values

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector
-from neardup.fingerprints import AnyFingerprint, ChunkSets, CollectionStatistics, Fingerprint, Statistical
+from neardup.methods import AnyFingerprint, ChunkSets, Detector, Fingerprint, Statistical
+from neardup.methods.statistics import CollectionStatistics
 from neardup.plan import Given, Plan, beyond_tokens
 
 
@@ -56,7 +56,7 @@ class Shape:
 def shape_of(detector: Detector, statistics: CollectionStatistics | None) -> Shape:
     """How an index holds the pages of a detector.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> shape_of(parse("combined"), None).native.widths
     [6, 6]
     """

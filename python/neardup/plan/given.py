@@ -9,7 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.fingerprints import AnyFingerprint, CollectionStatistics, OfContent, OfPages, OfTerms, Statistical
+from neardup.methods import AnyFingerprint, OfContent, OfPages, OfTerms, Statistical
+from neardup.methods.statistics import CollectionStatistics
 from neardup.text import Reading, content_streams, read, term_lists
 
 
@@ -17,7 +18,7 @@ class Given:
     """What the fingerprints of a batch are computed of; each fingerprint is made once, however many detectors ask for
     it.
 
-    >>> from neardup.fingerprints import ShingleSet
+    >>> from neardup.methods.shingles import ShingleSet
     >>> from neardup.sources.memory import texts
     >>> given = Given(texts(["a few words"]).batches[0])
     >>> len(given.to(ShingleSet(2))[0]), given.terms.to_pylist()

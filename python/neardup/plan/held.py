@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.fingerprints import FixedWidth
+from neardup.methods import FixedWidth
 from neardup.record import record
 
 

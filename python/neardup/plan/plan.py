@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
-from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import (
+from neardup.methods import AnyFingerprint, Detector, FixedWidth, Rule
+from neardup.methods.projections import TermSketch
+from neardup.methods.rules import (
     ExactJaccard,
     OfSets,
     RarestChunks,
@@ -27,7 +28,8 @@ from neardup.detectors.rules import (
     evidence,
     least_jaccard,
 )
-from neardup.fingerprints import AnyFingerprint, CollectionStatistics, FixedWidth, ShingleSet, TermSketch
+from neardup.methods.shingles import ShingleSet
+from neardup.methods.statistics import CollectionStatistics
 from neardup.plan.given import Given, beyond_tokens
 from neardup.record import record
 from neardup.text import Reading
@@ -116,7 +118,7 @@ class Cost(NamedTuple):
 class Plan:
     """What is held of a page for a detector, and what its rules say of pages.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> plan = Plan(parse("combined"))
     >>> plan.native.rules, plan.native.widths
     (['pairs(0) any bits(1,355)'], [6, 6])
@@ -193,7 +195,7 @@ class Plan:
     def pair(self, values: Values, a: Rows, b: Rows, same_site: Flags) -> PairFindings:
         """What each rule says of pairs of pages, given by their places in ``values``.
 
-        >>> from neardup.detectors import parse
+        >>> from neardup.methods import parse
         >>> from neardup.sources.memory import texts
         >>> both = Given(texts(["one two three four five six seven eight", "nine ten eleven twelve"] * 2).batches[0])
         >>> plan = Plan(parse("charikar"))
@@ -210,7 +212,7 @@ class Plan:
     def cost(self, tokens: float) -> Cost:
         """What a page of so many tokens takes.
 
-        >>> from neardup.detectors import parse
+        >>> from neardup.methods import parse
         >>> Plan(parse("site-aware")).cost(400)
         Cost(held=128, keys=27, sent=128)
         """

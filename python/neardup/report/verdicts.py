@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from neardup.detectors import Detector
-from neardup.fingerprints import CollectionStatistics
+from neardup.methods import Detector
+from neardup.methods.statistics import CollectionStatistics
 from neardup.plan import Given, Plan, RuleFinding
 from neardup.text import Reading
 
@@ -86,10 +86,10 @@ def verdict_of(
     statistics: CollectionStatistics | None = None,
     given: Given | None = None,
 ) -> Verdict | None:
-    """What the detector says of the two pages of a batch; None where it needs statistics that are not at hand. Detectors
-    share the fingerprints that were made of ``given``.
+    """What the detector says of the two pages of a batch; None where it needs statistics that are not at hand.
+    Detectors share the fingerprints that were made of ``given``.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> from neardup.sources.memory import texts
     >>> from neardup.text import read
     >>> both = texts(["one two three four five six seven eight nine ten", "another page of nine words or so it is"])

@@ -21,13 +21,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.engines.collect import Sets
-from neardup.engines.layout import COLUMNS_A_RULE, Layout
-from neardup.engines.matching import SetSites, same_site_of, scores_of, similarity
-from neardup.engines.packed import bytes_to_lists, whole_groups
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.matching import Sets, SetSites, same_site_of, scores_of, similarity
+from neardup.engines.common.packed import bytes_to_lists, whole_groups
 from neardup.engines.spark.identity import text_of
+from neardup.engines.spark.layout import COLUMNS_A_RULE
 from neardup.engines.spark.reading import Batches
-from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
+from neardup.methods import AnyFingerprint, FixedWidth
+from neardup.methods.projections import Projection
+from neardup.methods.shingles import Supershingles
 from neardup.plan import Glances, PageArrays
 
 if TYPE_CHECKING:
