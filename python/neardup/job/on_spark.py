@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from neardup.engines.common.earlier import FILE
-from neardup.job.against import detector_of, earlier_runs, with_their_statistics
+from neardup.job.earlier import detector_of, earlier_runs, with_their_statistics
 from neardup.job.request import Request
 from neardup.methods import parse
 from neardup.results import Result, open_result

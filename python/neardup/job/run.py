@@ -20,8 +20,7 @@ from neardup.engines.local.run import Certify
 from neardup.engines.local.scratch import Scratch, check_room, discard, temporary
 from neardup.engines.local.statistics import count
 from neardup.errors import UsageError
-from neardup.job.against import detector_of, load_earlier
-from neardup.job.finished import file_state, finished_before
+from neardup.job.earlier import detector_of, file_state, finished_before, load_earlier
 from neardup.job.on_spark import run_on_spark
 from neardup.job.request import Engine, Request, Write
 from neardup.job.writing import import_ahead, write_outcome

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from neardup.engines import Outcome
 from neardup.engines.common.earlier import STATISTICS
-from neardup.engines.common.stopwatch import Stopwatch, highest, stages
+from neardup.engines.common.progress import Stopwatch, highest, stages
 from neardup.engines.common.unread import FILE as SKIPPED_FILE
 from neardup.job.request import Request
 from neardup.results.earlier import EarlierPages
