@@ -265,7 +265,7 @@ def _on_spark(
     keep_fingerprints: bool,
 ) -> Result:
     from neardup.engines.spark import run_files, start
-    from neardup.report.run_report import write_report
+    from neardup.report.run_report import is_patient, write_report
 
     if "-" in spec.paths:
         raise UsageError("standard input cannot be distributed", hint="write it to a file that all machines see")
@@ -299,7 +299,7 @@ def _on_spark(
             return Result.in_memory(outcome.to_arrow(), outcome.report, outcome.statistics)
         outcome.move_to(folder)
         seal(folder, outcome.report)
-        write_report(Result.written(folder, outcome.report), patient=False)
+        write_report(Result.written(folder, outcome.report), patient=is_patient(outcome.report))
     return Result.written(Path(out), outcome.report, outcome.statistics)
 
 
@@ -500,7 +500,7 @@ def write_outcome(
     # What only a run that is written needs.
     from neardup.report.findings import Findings
     from neardup.report.run_report import FILE as REPORT_FILE
-    from neardup.report.run_report import SHOWN_BYTES, SMALL_INPUT, RunReport
+    from neardup.report.run_report import SHOWN_BYTES, RunReport, is_patient
     from neardup.results.texts import EarlierTexts, texts_from, with_earlier
 
     watch = Stopwatch(progress)
@@ -512,8 +512,7 @@ def write_outcome(
             earlier = EarlierPages.of(outcome.report, outcome.earlier, outcome.against, folder)
             findings.add_earlier(earlier)
             findings.add_records(outcome.pages_at(findings.missing()))
-            patient = outcome.report["bytes"] <= SMALL_INPUT and "-" not in outcome.report["input"]["paths"]
-            own = partial(texts_from, source, patient=patient, most=SHOWN_BYTES)
+            own = partial(texts_from, source, patient=is_patient(outcome.report), most=SHOWN_BYTES)
             older = EarlierTexts(earlier).where_there
             report = RunReport(findings, outcome.report, lambda records: with_earlier(records, earlier.own, own, older))
         if store:
