@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import Index, _native
-from neardup.engines.fingerprinting import Given
+from neardup.engines.common.page_columns import Given
 from neardup.index.incoming import Arrays, encoded
 from neardup.index.shape import shape_of
 

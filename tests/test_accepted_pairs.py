@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from neardup import Settings, dedup, find_duplicates
 from neardup.cli.main import application
-from neardup.engines.accepted import FOREST, AcceptedPairs
+from neardup.engines.common.accepted import FOREST, AcceptedPairs
 from neardup.errors import UsageError
 from neardup.evaluation.graph import evaluate_graph
 from neardup.evaluation.judging_sample import draw_pairs

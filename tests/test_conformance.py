@@ -26,12 +26,12 @@ from brute_force import BruteForce, shingles
 from hard_pages import Page, hard_pages
 from neardup import Index, Settings, parse
 from neardup.comparison import compare_batch
-from neardup.detectors import Detector
 from neardup.evaluation.judged import Judged
 from neardup.evaluation.pairs import evaluate_pairs
 from neardup.graph.cut import cut
 from neardup.index import Answer
 from neardup.job import statistics_of
+from neardup.methods import Detector
 from neardup.report.explain import explain
 from neardup.results.pages import RunPages
 from neardup.results.revision import Decisions, revise, shape_of
@@ -252,7 +252,7 @@ def test_an_index_answers_as_the_run(case: Case) -> None:
 @pytest.mark.parametrize("case", SERVED, indirect=True)
 def test_the_service_answers_as_the_run(case: Case) -> None:
     client = pytest.importorskip("starlette.testclient", reason="the service needs the extra 'serve'").TestClient
-    from neardup.web.service.api import application
+    from neardup.service.api import application
 
     with (
         Index(index_of(case, "served"), sync="system") as index,

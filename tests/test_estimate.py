@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from neardup import estimate as costs
 from neardup.cli.estimate import command
-from neardup.detectors import detectors, parse
 from neardup.errors import FormatError, UsageError
+from neardup.methods import detectors, parse
 
 
 @pytest.mark.parametrize("name", detectors())

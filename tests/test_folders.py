@@ -125,7 +125,7 @@ class Kinds:
 
     def resumed(self, out: Path) -> Kind:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("neardup.job.write_outcome", lambda *_, **__: 1 / 0)
+            patched.setattr("neardup.job.run.write_outcome", lambda *_, **__: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 dedup(self.may, out, detector=DETECTOR, settings=Settings(commit_every=0), keep_fingerprints=True)
         dedup(self.may, out, detector=DETECTOR, resume=True, keep_fingerprints=True)

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from neardup import Settings, _native
-from neardup.detectors import parse
-from neardup.engines.collect import collect
-from neardup.engines.layout import Layout, computed
-from neardup.engines.progress import Silent
+from neardup.engines.common.layout import Layout, computed
+from neardup.engines.common.progress import Silent
+from neardup.engines.local.reading import collect
 from neardup.engines.spark import keys, matching
+from neardup.methods import parse
 from neardup.sources.memory import texts
 
 HOT, SALTS = 5, 3

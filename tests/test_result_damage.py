@@ -21,12 +21,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Result, _native, dedup, open_result
-from neardup.detectors import parse
 from neardup.engines import Settings
-from neardup.engines.earlier import FILE as FINGERPRINTS
-from neardup.engines.earlier import Earlier
-from neardup.engines.layout import Layout
+from neardup.engines.common.earlier import FILE as FINGERPRINTS
+from neardup.engines.common.layout import Layout
+from neardup.engines.local.earlier import Earlier
 from neardup.errors import FormatError, InputError
+from neardup.methods import parse
 from neardup.report.findings import Findings
 from neardup.results.pages import RunPages
 from neardup.results.revision import shape_of

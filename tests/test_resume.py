@@ -19,8 +19,8 @@ import pyarrow as pa
 import pytest
 
 from neardup.engines import Settings
-from neardup.engines.parts import Part
-from neardup.engines.scratch import InFile, Scratch
+from neardup.engines.common.matching import InFile
+from neardup.engines.local.scratch import Part, Scratch
 from neardup.errors import InputError, OutputError, UsageError
 from neardup.job import dedup
 from neardup.testing import web
@@ -30,7 +30,7 @@ FILES = ("pages.parquet", "pairs.parquet", "clusters.parquet")
 #: A run that commits after every chunk and takes its time, so that a kill finds it at work.
 SLOW = """
 import sys, time
-from neardup.engines import Settings, collect
+from neardup.engines import Settings
 from neardup.job import dedup
 from neardup.sources import gathering, jsonl
 jsonl.BATCH_BYTES = gathering.ENOUGH = 1 << 16
@@ -155,7 +155,7 @@ def test_ctrl_c_while_the_scratch_folder_is_made_leaves_nothing(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("neardup.engines.scratch.write_json", interrupted)
+    monkeypatch.setattr("neardup.engines.local.scratch.write_json", interrupted)
     with pytest.raises(KeyboardInterrupt):
         dedup(crawl, tmp_path / "out", detector="minhash")
     assert not list(tmp_path.iterdir())
@@ -200,7 +200,7 @@ def matched_and_stopped(crawl: Path, out: Path, detector: str, monkeypatch: pyte
         raise Stopped
 
     with monkeypatch.context() as patched:
-        patched.setattr("neardup.job.write_outcome", stop)
+        patched.setattr("neardup.job.run.write_outcome", stop)
         with pytest.raises(Stopped):
             dedup(crawl, out, detector=detector, settings=Settings(commit_every=0))
     return out.parent / f".{out.name}.scratch"
@@ -218,8 +218,8 @@ def test_what_was_matched_before_a_kill_is_not_matched_again(
     def again(*_: object) -> None:
         raise AssertionError("this was done before the kill")
 
-    monkeypatch.setattr("neardup.engines.local.match", again)
-    monkeypatch.setattr("neardup.engines.first_pass.count", again)
+    monkeypatch.setattr("neardup.engines.local.run.match", again)
+    monkeypatch.setattr("neardup.engines.local.run.count", again)
     dedup(crawl, tmp_path / "out", detector=detector, resume=True)
     assert result_bytes(tmp_path / "out") == result_bytes(tmp_path / "whole")
     assert told(tmp_path / "out") == told(tmp_path / "whole")
@@ -254,7 +254,7 @@ def test_matches_within_other_limits_are_made_again(
 
 def test_a_short_stage_is_not_committed(crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save = Mock()
-    monkeypatch.setattr("neardup.engines.matches.Matches.save", save)
+    monkeypatch.setattr("neardup.engines.local.matches.Matches.save", save)
     dedup(crawl, tmp_path / "out", detector="site-aware")
     assert not save.called
 
@@ -344,7 +344,7 @@ def test_parts_that_went_to_disk_give_the_same_bytes(
     assert committed == []
     # An eighth of a megabyte may be held at a time.
     needed: list[int] = []
-    monkeypatch.setattr("neardup.job.check_room", lambda folder, bytes: needed.append(bytes))
+    monkeypatch.setattr("neardup.job.run.check_room", lambda folder, bytes: needed.append(bytes))
     dedup(crawl, tmp_path / "spilled", detector=detector, settings=replace(roomy, memory=1 << 18))
     assert len(committed) > 2
     # Sets that had to wait for what is counted of the collection went to disk as well.

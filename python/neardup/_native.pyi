@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 __all__ = [
+    "FEW_ENTRIES",
     "FORMAT_VERSION",
     "MIN_TOKENS",
     "UNICODE_VERSION",
@@ -110,6 +111,8 @@ __all__ = [
     "wrong_rows",
 ]
 
+#: Buckets of so many entries are joined whatever the limits say.
+FEW_ENTRIES: int
 FORMAT_VERSION: int
 MIN_TOKENS: int
 UNICODE_VERSION: str

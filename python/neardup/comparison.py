@@ -10,11 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.default import compared_detectors
 from neardup.engines import Settings, run
-from neardup.engines.first_pass import suits
-from neardup.fingerprints import CollectionStatistics, Projection, ShingleSet, Supershingles
+from neardup.engines.common.statistics import suits
+from neardup.methods import Detector, parse
+from neardup.methods.default import compared_detectors
+from neardup.methods.projections import Projection
+from neardup.methods.shingles import ShingleSet, Supershingles
+from neardup.methods.statistics import CollectionStatistics
 from neardup.page import PAGES
 from neardup.sources.memory import Memory, texts
 from neardup.text import read

@@ -30,11 +30,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.detectors import Detector, parse
-from neardup.detectors.rules import ColumnGroups, Pieces, RarestChunks, SupershinglePairs
 from neardup.engines import Progress, Settings
 from neardup.errors import FormatError, UsageError
 from neardup.job import dedup
+from neardup.methods import Detector, parse
+from neardup.methods.rules import ColumnGroups, Pieces, RarestChunks, SupershinglePairs
 from neardup.sinks import write_json
 
 #: Exponent of the degrees of near-duplicates (Henzinger 2006 §3.2: 1.3 for Alg. B, 1.4 for Alg. C).

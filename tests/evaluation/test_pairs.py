@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.detectors import detectors, parse
 from neardup.errors import InputError, UsageError
 from neardup.evaluation import henzinger
 from neardup.evaluation.henzinger import Measured
@@ -25,6 +24,7 @@ from neardup.evaluation.pairs import evaluate_pairs, write_evaluation
 from neardup.evaluation.plots import Line, Plot
 from neardup.evaluation.reasons import REASONS, known_reason
 from neardup.evaluation.scoring import PagePairs, Scores
+from neardup.methods import detectors, parse
 from neardup.report.kinds import KINDS
 from neardup.report.run_sections import points
 from neardup.sources import InputSpec

@@ -103,6 +103,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         use neardup_core::{format, unicode};
         module.add("FORMAT_VERSION", format::FORMAT_VERSION)?;
+        module.add("FEW_ENTRIES", crate::apply::FEW)?;
         module.add("MIN_TOKENS", format::MIN_TOKENS)?;
         module.add("UNICODE_VERSION", unicode::UNICODE_VERSION)?;
         Ok(())

@@ -53,13 +53,13 @@ def command(runs: tuple[str, ...], qrels: str, pages: tuple[str, ...], **options
     from neardup.cli.display import display
     from neardup.cli.learning import print_searches
     from neardup.cli.summary import print_json
-    from neardup.detectors import parse
-    from neardup.detectors.default import default_detector
     from neardup.engines import Settings
     from neardup.errors import UsageError
     from neardup.evaluation.search_judges import by_classifier, by_detector, kinds_of, read_queries
     from neardup.evaluation.searches import MEASURES, evaluate_searches, pool, require_measures
     from neardup.evaluation.trec import read_qrels, read_run
+    from neardup.methods import parse
+    from neardup.methods.default import default_detector
     from neardup.signals import Idf
     from neardup.signals.classifiers import load_classifier
     from neardup.sinks import write_json, write_table

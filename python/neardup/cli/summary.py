@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from neardup.cli.printable import printable
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.default import described
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.default import described
 from neardup.results import Result
 from neardup.results.earlier import REASON as EARLIER
 from neardup.sources.skipped import NAMED, WHOLE_FILE

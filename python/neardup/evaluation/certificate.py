@@ -26,14 +26,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.detectors import Detector
-from neardup.detectors.rules import ExactJaccard
-from neardup.engines.accepted import AcceptedPairs
+from neardup.engines.common.accepted import AcceptedPairs
 from neardup.evaluation.intervals import NOTHING, Share, Stratum, ratio_share, weighted_mean
 from neardup.evaluation.sampling import Drawn, draw_sample
 from neardup.evaluation.theory import Alike, predicted
-from neardup.fingerprints import ShingleSet
 from neardup.graph import best_between_sets
+from neardup.methods import Detector
+from neardup.methods.rules import ExactJaccard
+from neardup.methods.shingles import ShingleSet
 from neardup.results.earlier import EarlierPages
 
 Rows = npt.NDArray[np.int64]
@@ -70,7 +70,7 @@ class Notion:
 def notion_of(detector: Detector) -> Notion:
     """The detector's own exact measure where it has one, else the usual.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> notion_of(parse("minhash(threshold=0.9)")).threshold, notion_of(parse("combined")).word
     (0.9, 'agreement')
     """

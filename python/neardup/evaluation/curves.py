@@ -24,23 +24,24 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, detectors, parse
-from neardup.detectors.rules import ColumnGroups, Keys, Pieces, SupershinglePairs
 from neardup.engines import Progress, Settings, Silent, run
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.collect import Collection
-from neardup.engines.fingerprinting import Given, at_once, beyond_tokens, fingerprint_columns
-from neardup.engines.first_pass import prepare
-from neardup.engines.local import stages
-from neardup.engines.matching import match, units_of
-from neardup.engines.parts import TOKENS, Part, Tally
-from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.store import PartStore
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.page_columns import TOKENS, Given, at_once, beyond_tokens, fingerprint_columns
+from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.common.tally import Tally
+from neardup.engines.local.identity import units_of
+from neardup.engines.local.matching import match
+from neardup.engines.local.reading import Collection
+from neardup.engines.local.scratch import Part
+from neardup.engines.local.statistics import prepare
+from neardup.engines.local.store import PartStore
 from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.evaluation.pages import curves_page, write_figures
 from neardup.evaluation.plots import Line, Plot, require_plots
 from neardup.evaluation.revisions import RevisionPairs, revision_pairs
 from neardup.evaluation.scoring import check_all_pairs
+from neardup.methods import Detector, detectors, parse
+from neardup.methods.rules import ColumnGroups, Keys, Pieces, SupershinglePairs
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Source
@@ -221,7 +222,9 @@ class _Corpus:
         construction = time.process_time() - start
         start = time.process_time()
         matches = match(collection, detector, self.settings.every_pair())
-        check_all_pairs({"pairs": AcceptedPairs.of(len(matches.a), matches.rules, False, False).to_json()}, detector)
+        check_all_pairs(
+            {"pairs": AcceptedPairs.of(len(matches.a), matches.rules, False, len(matches.a)).to_json()}, detector
+        )
         retrieval = time.process_time() - start
         accepted = self._accepted(matches.a.astype(np.int64), matches.b.astype(np.int64), detector)
         size = sum(collection.fingerprint_bytes(kind) for kind in detector.fingerprints()) / self.collection.count

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.engines.accepted import require_all_pairs
+from neardup.engines.common.accepted import require_all_pairs
 from neardup.errors import InputError, UsageError
 from neardup.results import Result, open_result
 

@@ -17,14 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Exact
 from neardup.engines import Progress, Settings, Silent
-from neardup.engines.collect import Collection, collect
-from neardup.engines.local import stages
-from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.local.reading import Collection, collect
 from neardup.errors import NeardupError, UsageError
 from neardup.evaluation.pages import exact_page
-from neardup.fingerprints import ShingleSet
+from neardup.methods.combinations import Exact
+from neardup.methods.shingles import ShingleSet
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import InputSpec, Source

@@ -15,12 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.default import compared_detectors
 from neardup.engines import Settings
-from neardup.engines.local import stages
-from neardup.engines.progress import Silent
-from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.common.progress import Silent
+from neardup.engines.common.stopwatch import Stopwatch, stages
 from neardup.evaluation import henzinger
 from neardup.evaluation.henzinger import LARGE_DIFFERENCE, Measured
 from neardup.evaluation.judged import LABELS, Judged
@@ -28,6 +25,8 @@ from neardup.evaluation.measures import quality, roc
 from neardup.evaluation.pages import pairs_page, write_figures
 from neardup.evaluation.plots import Line, Plot, require_plots
 from neardup.evaluation.scoring import PagePairs, Scores, rows_of
+from neardup.methods import Detector, parse
+from neardup.methods.default import compared_detectors
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import InputSpec

@@ -22,8 +22,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import (
+from neardup.engines import Settings, run
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.local.identity import unique_ids, units_of
+from neardup.engines.local.reading import Collection
+from neardup.errors import InputError, NeardupError
+from neardup.evaluation.oracle import first_members, tokens_of
+from neardup.methods import Detector, Rule
+from neardup.methods.projections import Projection, TermSketch
+from neardup.methods.rules import (
     AgreeingBits,
     AgreeingColumns,
     ExactJaccard,
@@ -32,14 +39,7 @@ from neardup.detectors.rules import (
     SupershinglePairs,
     confirming,
 )
-from neardup.engines import Settings, run
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.collect import Collection
-from neardup.engines.matching import units_of
-from neardup.engines.outcome import unique_ids
-from neardup.errors import InputError, NeardupError
-from neardup.evaluation.oracle import first_members, tokens_of
-from neardup.fingerprints import Bands, Projection, ShingleSet, Supershingles, TermSketch
+from neardup.methods.shingles import Bands, ShingleSet, Supershingles
 from neardup.sources import Source
 
 Rows = npt.NDArray[np.uint32]
@@ -149,7 +149,7 @@ class PagePairs:
     def score(self, detector: Detector) -> Scores:
         """What the detector says of each pair.
 
-        >>> from neardup.detectors import parse
+        >>> from neardup.methods import parse
         >>> from neardup.sources.memory import texts
         >>> text = "one two three four five six seven eight nine ten eleven twelve "
         >>> pages = texts([text * 3, text * 3 + "end", "something else of at least eight tokens or more"])

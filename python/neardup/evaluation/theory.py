@@ -12,17 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from neardup.detectors import Detector, Rule
-from neardup.detectors.planner import band_probability, binomial_tail
-from neardup.detectors.rules import (
-    AgreeingBits,
-    AgreeingColumns,
-    ExactJaccard,
-    Pieces,
-    SingleColumns,
-    SupershinglePairs,
-)
-from neardup.fingerprints import Bands, Projection, ShingleSet, Supershingles
+from neardup.methods import Detector, Rule
+from neardup.methods.planner import band_probability, binomial_tail
+from neardup.methods.projections import Projection
+from neardup.methods.rules import AgreeingBits, AgreeingColumns, ExactJaccard, Pieces, SingleColumns, SupershinglePairs
+from neardup.methods.shingles import Bands, ShingleSet, Supershingles
 
 Numbers = npt.NDArray[np.float64]
 
@@ -39,7 +33,7 @@ class Alike:
 def shingle_lengths(detector: Detector) -> set[int]:
     """The shingle lengths at which similarities are needed to predict.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> sorted(shingle_lengths(parse("combined"))), sorted(shingle_lengths(parse("minhash")))
     ([8], [5])
     """
@@ -57,7 +51,7 @@ def predicted(detector: Detector, alike: Alike) -> Numbers | None:
     """For each pair the probability that it is accepted, or None where theory does not speak of this detector.
 
     >>> import numpy as np
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> pair = Alike({8: np.array([0.9])}, np.array([0.99]), np.array([False]))
     >>> predicted(parse("broder"), pair).round(3).tolist()
     [0.415]

@@ -12,13 +12,13 @@ from typing import Literal
 
 import pyarrow as pa
 
-from neardup.detectors import parse
 from neardup.engines import Progress, Settings, Silent
 from neardup.errors import InputError
-from neardup.fingerprints import CollectionStatistics
 from neardup.index.answers import Answer
 from neardup.index.incoming import Arrays, encoded
 from neardup.index.index import MOST, Index, new_index
+from neardup.methods import parse
+from neardup.methods.statistics import CollectionStatistics
 from neardup.page import Skipped
 from neardup.results import open_result
 from neardup.results.texts import page_source

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.engines.fingerprinting import Given
+from neardup.engines.common.page_columns import Given
 from neardup.errors import InputError, UsageError
 from neardup.index.shape import Shape
 from neardup.selection import check_several

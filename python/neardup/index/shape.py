@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import (
+from neardup.engines.common.page_columns import Given, beyond_tokens
+from neardup.methods import AnyFingerprint, ChunkSets, Detector, Fingerprint, Rule, Statistical
+from neardup.methods.rules import (
     AgreeingBits,
     AgreeingColumns,
     AgreeingLanes,
@@ -23,8 +24,7 @@ from neardup.detectors.rules import (
     SupershinglePairs,
     confirming,
 )
-from neardup.engines.fingerprinting import Given, beyond_tokens
-from neardup.fingerprints import AnyFingerprint, ChunkSets, CollectionStatistics, Fingerprint, Statistical
+from neardup.methods.statistics import CollectionStatistics
 from neardup.sources.memory import texts
 
 #: In place of a fingerprint: the hash of a page's tokens.
@@ -69,7 +69,7 @@ class Shape:
 def shape_of(detector: Detector, statistics: CollectionStatistics | None) -> Shape:
     """How an index holds the pages of a detector.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> shape_of(parse("combined"), None).widths
     (6, 6)
     """

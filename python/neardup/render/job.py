@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from neardup.engines.progress import Progress, Silent
+from neardup.engines.common.progress import Progress, Silent
 from neardup.errors import UsageError
 from neardup.page import Skipped
 from neardup.render.archive import Archive

@@ -18,14 +18,15 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.comparison import Comparison, compare_batch
-from neardup.detectors import Detector, parse
-from neardup.detectors.default import compared_detectors
 from neardup.engines import Settings, Silent
-from neardup.engines.collect import collect
-from neardup.engines.fingerprinting import beyond_tokens
-from neardup.engines.first_pass import count, suits
+from neardup.engines.common.page_columns import beyond_tokens
+from neardup.engines.common.statistics import suits
+from neardup.engines.local.reading import collect
+from neardup.engines.local.statistics import count
 from neardup.errors import InputError
-from neardup.fingerprints import CollectionStatistics
+from neardup.methods import Detector, parse
+from neardup.methods.default import compared_detectors
+from neardup.methods.statistics import CollectionStatistics
 from neardup.report.boilerplate import RULE, boilerplate, site_samples
 from neardup.report.kinds import Kind, Page, kind_of
 from neardup.report.paths import PairGraph

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.tables import PAGES_OUT, PAIRS_OUT
 from neardup.errors import InputError
 from neardup.report import made
 from neardup.report import run_sections as sections

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.default import described
-from neardup.engines.outcome import REASONS
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.default import described
+from neardup.engines.common.reasons import REASONS
 from neardup.graph.power_law import PowerLaw
 from neardup.graph.statistics import HIGH_DEGREE
 from neardup.report.findings import BINS, Findings, ShownCluster, fit, law_line

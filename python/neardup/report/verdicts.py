@@ -14,8 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import (
+from neardup.engines.common.page_columns import Given
+from neardup.methods import AnyFingerprint, Detector, Rule, Statistical
+from neardup.methods.projections import TermSketch
+from neardup.methods.rules import (
     AgreeingBits,
     AgreeingColumns,
     AgreeingLanes,
@@ -26,8 +28,7 @@ from neardup.detectors.rules import (
     SupershinglePairs,
     confirming,
 )
-from neardup.engines.fingerprinting import Given
-from neardup.fingerprints import AnyFingerprint, CollectionStatistics, Statistical, TermSketch
+from neardup.methods.statistics import CollectionStatistics
 from neardup.text import Reading
 
 _FIRST, _SECOND = np.array([0], np.uint32), np.array([1], np.uint32)
@@ -101,7 +102,7 @@ def verdict_of(
 ) -> Verdict | None:
     """What the detector says of the two pages of a batch; None where it needs statistics that are not at hand.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> from neardup.sources.memory import texts
     >>> from neardup.text import read
     >>> both = texts(["one two three four five six seven eight nine ten", "another page of nine words or so it is"])

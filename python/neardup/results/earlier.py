@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.errors import InputError, NeardupError
 from neardup.lazy import later
 from neardup.results.rows import TableRows

@@ -16,12 +16,12 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from neardup.engines.earlier import STATISTICS
-from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.earlier import STATISTICS
+from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.errors import FormatError
-from neardup.fingerprints import CollectionStatistics
 from neardup.graph.clusters import CLUSTERS
 from neardup.lazy import later
+from neardup.methods.statistics import CollectionStatistics
 from neardup.record import record
 from neardup.results.earlier import EarlierPages
 from neardup.results.rows import StoredTable, TableRows

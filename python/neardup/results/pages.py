@@ -17,10 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.detectors import parse
 from neardup.engines import Settings
-from neardup.engines.outcome import PAGES_OUT
+from neardup.engines.common.tables import PAGES_OUT
 from neardup.errors import InputError
+from neardup.methods import parse
 from neardup.results.folder import Result, open_result
 from neardup.results.rows import TableRows
 from neardup.results.texts import EarlierTexts, Records, own_texts, together, with_earlier

@@ -20,15 +20,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.detectors import parse
 from neardup.engines import PAGES_OUT, PAIRS_OUT
-from neardup.engines.accepted import ALL, AcceptedPairs
-from neardup.engines.earlier import STATISTICS
-from neardup.engines.outcome import EARLIER_OUT, REASONS, page_reasons
-from neardup.engines.unread import FILE as SKIPPED_FILE
+from neardup.engines.common.accepted import ALL, AcceptedPairs
+from neardup.engines.common.earlier import STATISTICS
+from neardup.engines.common.reasons import REASONS, page_reasons
+from neardup.engines.common.tables import EARLIER_OUT
+from neardup.engines.common.unread import FILE as SKIPPED_FILE
 from neardup.errors import UsageError
 from neardup.graph import between_sets, clusters_table, ends_of_sets
 from neardup.graph.cut import Cut, Shape, cut
+from neardup.methods import parse
 from neardup.results.folder import Result, open_result
 from neardup.sinks import write_groups, write_table
 from neardup.sinks.folder import new_folder

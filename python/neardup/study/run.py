@@ -17,20 +17,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.shingle_paragraphs import ShingleParagraphing
-from neardup.engines import Progress, Settings, Silent, first_pass
-from neardup.engines.collect import Collection, collect
-from neardup.engines.local import stages
-from neardup.engines.matching import match, site_numbers
-from neardup.engines.outcome import unique_ids
-from neardup.engines.parts import LIST
-from neardup.engines.scratch import Scratch, discard
-from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.unread import FILE as SKIPPED_FILE
-from neardup.engines.unread import all_of, unread_of
+from neardup.engines import Progress, Settings, Silent
+from neardup.engines.common.page_columns import LIST
+from neardup.engines.common.statistics import frozen
+from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.common.unread import FILE as SKIPPED_FILE
+from neardup.engines.common.unread import all_of, unread_of
+from neardup.engines.local.identity import site_numbers, unique_ids
+from neardup.engines.local.matching import match
+from neardup.engines.local.reading import Collection, collect
+from neardup.engines.local.scratch import Scratch, discard
+from neardup.engines.local.statistics import prepare
 from neardup.errors import FormatError, InputError, UsageError
-from neardup.fingerprints import ShingleParagraphs
+from neardup.methods import Detector, parse
+from neardup.methods.paragraphs import ShingleParagraphing, ShingleParagraphs
 from neardup.sinks import write_groups, write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Fields, InputSpec, Loaded
@@ -210,7 +210,7 @@ def _clustering(
     steps, seed, stop_at = cut
     if not isinstance(detector, ShingleParagraphing):
         if detector.counted():
-            first_pass.prepare(collection, detector, settings, first_pass.frozen(settings, detector))
+            prepare(collection, detector, settings, frozen(settings, detector))
         matches = match(collection, detector, settings)
         considered = collection.column("tokens").to_numpy() > 0
         return cluster_by_matches(matches, considered, Plan.of(steps or STEPS, seed, stop_at))

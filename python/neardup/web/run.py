@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from neardup.engines.outcome import REASONS
+from neardup.engines.common.reasons import REASONS
 from neardup.errors import InputError
 from neardup.graph.cut import Cut, Shape, cut, steps
 from neardup.results import open_result

@@ -20,13 +20,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.detectors.rules import OfSets, RarestChunks, least_jaccard
-from neardup.engines.layout import COLUMNS_A_RULE, Layout
-from neardup.engines.matching import FEW
-from neardup.engines.packed import bytes_to_lists, lists_to_bytes, whole_groups
+from neardup import _native
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.packed import bytes_to_lists, lists_to_bytes, whole_groups
+from neardup.engines.spark.layout import COLUMNS_A_RULE
 from neardup.engines.spark.reading import Batches
 from neardup.engines.spark.skew import with_counts
 from neardup.engines.spark.working import Working
+from neardup.methods.rules import OfSets, RarestChunks, least_jaccard
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -177,5 +178,5 @@ def hot_limit(sizes: Iterable[tuple[int, int, int]], hot: int, most: int) -> int
     for rule, entries_, buckets in sorted(sizes):
         possible[rule] = possible.get(rule, 0) + buckets * entries_ * (entries_ - 1) // 2
         if possible[rule] > most:
-            limit = min(limit, max(entries_ - 1, FEW))
+            limit = min(limit, max(entries_ - 1, _native.FEW_ENTRIES))
     return limit

@@ -21,15 +21,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.detectors import Rule
-from neardup.detectors.rules import OfSets, RarestChunks, SharedOfLarger
-from neardup.engines.collect import Sets
-from neardup.engines.layout import COLUMNS_A_RULE, Layout
-from neardup.engines.matching import RuleArrays, SetSites, rule_arrays, same_site_of, scores_of, similarity
-from neardup.engines.packed import bytes_to_lists, whole_groups
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.matching import RuleArrays, Sets, SetSites, rule_arrays, same_site_of, scores_of, similarity
+from neardup.engines.common.packed import bytes_to_lists, whole_groups
 from neardup.engines.spark.identity import text_of
+from neardup.engines.spark.layout import COLUMNS_A_RULE
 from neardup.engines.spark.reading import Batches
-from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
+from neardup.methods import AnyFingerprint, FixedWidth, Rule
+from neardup.methods.projections import Projection
+from neardup.methods.rules import OfSets, RarestChunks, SharedOfLarger
+from neardup.methods.shingles import Supershingles
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.layout import Layout
-from neardup.engines.packed import whole_groups
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.packed import whole_groups
 from neardup.engines.spark.components import components
 from neardup.engines.spark.matching import evidence_columns, group_rules, hot_entries, sites_of
 from neardup.engines.spark.reading import Batches
