@@ -24,6 +24,7 @@ LAYERS = [
     {"errors", "version", "lazy", "record", "page", "selection", "spreadsheet", "workers", "writing", "_native"},
     {"text"},
     {"methods"},
+    {"plan"},
     {"sources"},
     {"sinks"},
     {"graph"},
@@ -138,7 +139,7 @@ def test_every_folder_has_its_place(package: str) -> None:
 
 
 def test_both_engines_have_files_of_the_same_names() -> None:
-    twins = {"reading", "statistics", "identity", "matching", "clustering", "outcome", "tables", "run"}
+    twins = {"reading", "statistics", "identity", "matching", "clustering", "tables", "run"}
     for engine in ("local", "spark"):
         assert twins <= {path.stem for path in (ROOT / "engines" / engine).glob("*.py")}
 

@@ -15,7 +15,7 @@ import pytest
 import neardup.engines.local.run as local
 from neardup import _native, dedup
 from neardup.engines import Settings
-from neardup.engines.common.page_columns import LIST, Given, PageColumns, fingerprint_columns
+from neardup.engines.common.page_columns import LIST, PageColumns, fingerprint_columns
 from neardup.engines.local.reading import Collection
 from neardup.engines.local.tables import Tables
 from neardup.methods import ChunkSets, Fingerprint, parse
@@ -23,6 +23,7 @@ from neardup.methods.chunks import Winnowed
 from neardup.methods.one_pass import OnePass, ReadPages
 from neardup.methods.projections import Projection
 from neardup.methods.shingles import Bands, ShingleSet, Supershingles
+from neardup.plan import Given
 from neardup.sources.base import Chunk, Fields, Loaded
 from neardup.sources.files import Place
 from neardup.sources.jsonl import JsonLines

@@ -223,7 +223,7 @@ def test_only_methods_of_letters_read_the_text(monkeypatch: pytest.MonkeyPatch) 
     def refuse(pages: pa.RecordBatch) -> pa.LargeListArray:
         raise AssertionError("read as text")
 
-    monkeypatch.setattr("neardup.engines.common.page_columns.term_lists", refuse)
+    monkeypatch.setattr("neardup.plan.given.term_lists", refuse)
     of_letters = {"byte-breakpoints", "fuzzy-fingerprinting", "prefix-anchor", "rare-prefix-anchor"}
     source = texts(["one two three four five six seven eight nine ten"] * 2)
     for name in detectors():

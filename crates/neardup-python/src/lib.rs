@@ -24,6 +24,7 @@ mod one_page;
 mod page_files;
 mod pages;
 mod pairs;
+mod plan;
 mod postings;
 mod reading;
 mod rules;
@@ -81,6 +82,8 @@ mod _native {
         agreeing_bits, align, components, diameters, direct_removal, equal_columns, identity_sets, jaccard,
         spanning_forest, term_difference, united,
     };
+    #[pymodule_export]
+    use crate::plan::{Plan, RuleFindings};
     #[pymodule_export]
     use crate::postings::{Postings, build_postings};
     #[pymodule_export]

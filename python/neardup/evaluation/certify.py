@@ -20,13 +20,13 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines import Outcome, Progress, Settings, Silent
-from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.common.progress import Stopwatch, stages
 from neardup.engines.local.reading import Collection
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.evaluation.certificate import FindPartners, Notion, Partners, Rows, RunGraph, certificate, notion_of
-from neardup.evaluation.theory import shingle_lengths
 from neardup.methods import Detector, parse
 from neardup.methods.projections import Projection
+from neardup.plan.chances import shingle_lengths
 from neardup.report.run_report import write_report
 from neardup.results import Result, open_result
 from neardup.results.earlier import EarlierPages

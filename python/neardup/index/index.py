@@ -355,9 +355,7 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     with tempfile.TemporaryDirectory(prefix="neardup-verify-") as scratch, in_words(place):
         pages, sets, keys, complaints = _native.verify_index(
             tables_of(place),
-            list(shape.widths),
-            len(shape.sets),
-            list(shape.rules),
+            shape.native,
             most=about.most,
             place=Path(scratch) / TABLES,
         )

@@ -19,7 +19,6 @@ import pyarrow as pa
 from neardup import _native
 from neardup.comparison import Comparison, compare_batch
 from neardup.engines import Settings, Silent
-from neardup.engines.common.page_columns import beyond_tokens
 from neardup.engines.common.statistics import suits
 from neardup.engines.local.reading import collect
 from neardup.engines.local.statistics import count
@@ -27,6 +26,7 @@ from neardup.errors import InputError
 from neardup.methods import Detector, parse
 from neardup.methods.default import compared_detectors
 from neardup.methods.statistics import CollectionStatistics
+from neardup.plan import Given, beyond_tokens
 from neardup.report.boilerplate import RULE, boilerplate, site_samples
 from neardup.report.kinds import Kind, Page, kind_of
 from neardup.report.paths import PairGraph
@@ -215,10 +215,12 @@ def _look(
 
     found = read(batch, settings.reading)
     comparison = compare_batch(batch, settings=settings, judges=["exact"])
+    pages = batch if compared is None else compared
+    given = Given(pages, settings.reading, found.tokens)
     verdicts = [
         verdict_of(
-            judge, batch if compared is None else compared, found.tokens, same_site=comparison.same_site,
-            identical=comparison.identical, reading=settings.reading, statistics=statistics_for(judge),
+            judge, pages, found.tokens, same_site=comparison.same_site, identical=comparison.identical,
+            reading=settings.reading, statistics=statistics_for(judge), given=given,
         )
         or Verdict(str(judge), False, [], "needs statistics that this run did not count: not asked")
         for judge in judges

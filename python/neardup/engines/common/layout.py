@@ -12,12 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.common.matching import fixed_width
 from neardup.engines.common.packed import bytes_to_rows, lists_to_bytes, rows_to_bytes
 from neardup.engines.common.settings import Settings
 from neardup.lazy import later
 from neardup.methods import AnyFingerprint, Detector, FixedWidth, Rule
-from neardup.methods.rules import RarestChunks
+from neardup.plan import Plan
 from neardup.record import record
 
 pc = later("pyarrow.compute")
@@ -31,25 +30,28 @@ class Layout:
     settings: Settings
     rules: tuple[Rule, ...] = field(init=False)
     kinds: tuple[AnyFingerprint, ...] = field(init=False)
+    plan: Plan = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rules", self.detector.rules())
-        object.__setattr__(self, "kinds", self.detector.fingerprints())
+        plan = Plan(self.detector, self.settings.reading)
+        object.__setattr__(self, "plan", plan)
+        object.__setattr__(self, "rules", plan.rules)
+        object.__setattr__(self, "kinds", plan.kinds)
 
     @property
     def fixed(self) -> dict[AnyFingerprint, str]:
         """Fingerprints that are rows of numbers, and their columns."""
-        return {kind: f"f{self.kinds.index(kind)}" for kind in fixed_width(self.rules)}
+        return {kind: f"f{self.kinds.index(kind)}" for kind in self.plan.fixed_width}
 
     @property
     def sets(self) -> dict[AnyFingerprint, int]:
         """Fingerprints that are sets, and their numbers."""
-        return {kind: self.kinds.index(kind) for kind in self.detector.sets()}
+        return {kind: self.kinds.index(kind) for kind in self.plan.sets}
 
     @property
     def key_lists(self) -> dict[int, str]:
         """Rules whose keys are chosen by rarity, and the columns of these."""
-        return {at: f"k{at}" for at, rule in enumerate(self.rules) if isinstance(rule.keys, RarestChunks)}
+        return {at: f"k{at}" for at in range(len(self.rules)) if self.plan.by_rarity(at)}
 
     def values(self, batch: pa.RecordBatch) -> dict[AnyFingerprint, FixedWidth]:
         """The fingerprints of fixed width of a batch."""

@@ -1,4 +1,4 @@
-"""What matching hands to the kernels, whichever engine it is: rules over arrays, sets, and the sites of units."""
+"""What matching hands to the kernels, whichever engine it is: sets, and the sites of units."""
 
 from __future__ import annotations
 
@@ -12,19 +12,6 @@ import pyarrow as pa
 from neardup import _native
 from neardup.methods import AnyFingerprint, FixedWidth, Rule
 from neardup.methods.projections import Projection
-from neardup.methods.rules import (
-    AgreeingBits,
-    AgreeingColumns,
-    AgreeingLanes,
-    ColumnGroups,
-    Keys,
-    OfSets,
-    Pieces,
-    RarestChunks,
-    SharedOfLarger,
-    confirming,
-    evidence,
-)
 from neardup.methods.shingles import Supershingles
 from neardup.record import record
 
@@ -69,74 +56,6 @@ def same_site_of(sites: SetSites, a: Rows, b: Rows) -> npt.NDArray[np.bool_]:
         shared = np.intersect1d(of_a, of_b)
         same[pair] = bool((shared != 0).any())
     return same
-
-
-@record(frozen=True, slots=True)
-class RuleArrays:
-    """A rule as the native module takes it."""
-
-    #: There unless the sets give keys, their rarest members.
-    keys: FixedWidth | None
-    key_kind: str
-    pieces: int
-    predicate: str
-    columns: FixedWidth | None
-    bits: FixedWidth | None
-    #: Sketches, bits of a lane, how many lanes, and how many of them must agree; beside ``bits`` they confirm these.
-    lanes: tuple[FixedWidth, int, int, int] | None
-    sets: Sets | None
-    #: Sets are scored by what they share of the larger one.
-    of_larger: bool
-    least: float
-    #: Keys that were made elsewhere, a list a page; and in place of sets their sizes and parities.
-    key_lists: pa.LargeListArray | None = None
-    glances: tuple[npt.NDArray[np.uint32], pa.LargeListArray] | None = None
-
-
-def rule_arrays(
-    rule: Rule,
-    fingerprints: dict[AnyFingerprint, FixedWidth],
-    *,
-    sets: Sets | None = None,
-    key_lists: pa.LargeListArray | None = None,
-    glances: tuple[npt.NDArray[np.uint32], pa.LargeListArray] | None = None,
-) -> RuleArrays:
-    """A rule over fingerprints of fixed width, one row a page, and what else it is told."""
-    keys, verify = rule.keys, rule.verify
-    asked = verify if isinstance(verify, AgreeingLanes) else confirming(verify)
-    lanes = None
-    if asked is not None:
-        lanes = (fingerprints[asked.fingerprint], asked.fingerprint.bits, asked.fingerprint.m, asked.least)
-    return RuleArrays(
-        keys=None if isinstance(keys, RarestChunks) else _keys(keys, fingerprints[keys.fingerprint]),
-        key_kind=keys.kind,
-        pieces=keys.pieces if isinstance(keys, Pieces) else 0,
-        predicate=rule.predicate,
-        columns=fingerprints[verify.fingerprint] if isinstance(verify, AgreeingColumns) else None,
-        bits=fingerprints[verify.fingerprint] if isinstance(verify, AgreeingBits) else None,
-        lanes=lanes,
-        sets=sets,
-        of_larger=isinstance(verify, SharedOfLarger),
-        least=verify.least,
-        key_lists=key_lists,
-        glances=glances,
-    )
-
-
-def fixed_width(rules: Sequence[Rule]) -> list[AnyFingerprint]:
-    """The fingerprints of rules that are rows of numbers, each once."""
-    kinds: dict[AnyFingerprint, None] = {}
-    for rule in rules:
-        if not isinstance(rule.keys, RarestChunks):
-            kinds[rule.keys.fingerprint] = None
-        if not isinstance(rule.verify, OfSets):
-            kinds.update(dict.fromkeys(evidence(rule.verify)))
-    return list(kinds)
-
-
-def _keys(keys: Keys, values: FixedWidth) -> FixedWidth:
-    """What keys are made of; groups of columns are hashed here, the others as they are looked at."""
-    return keys.of(values) if isinstance(keys, ColumnGroups) else values
 
 
 def scores_of(

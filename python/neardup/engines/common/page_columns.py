@@ -1,17 +1,14 @@
-"""All fingerprints of a batch of pages: those of tokens; and those of terms, of content or of the pages themselves, for
-which pages are read once more, only if asked for."""
+"""All fingerprints of a batch of pages as columns, and which of them wait for statistics of the collection."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.common.links import page_links
 from neardup.engines.common.settings import Settings
 from neardup.methods import (
     AnyFingerprint,
@@ -20,13 +17,11 @@ from neardup.methods import (
     Fingerprint,
     FixedWidth,
     OfContent,
-    OfPages,
-    OfTerms,
     Statistical,
 )
 from neardup.methods.one_pass import Made, OnePass, ReadPages
+from neardup.plan import Given, beyond_tokens
 from neardup.sources.base import Chunk, Loaded
-from neardup.text import Reading, content_streams, read, term_lists
 
 #: What is kept of each page as the source told it.
 KEPT: Final = ("id", "url", "date", "source", "record", "offset", "length")
@@ -58,60 +53,6 @@ def at_once(kinds: Sequence[AnyFingerprint]) -> tuple[Fingerprint | ChunkSets, .
 def after_all(kinds: Sequence[AnyFingerprint]) -> tuple[Statistical, ...]:
     """Those that wait for statistics of the collection."""
     return tuple(kind for kind in kinds if isinstance(kind, Statistical))
-
-
-class Given:
-    """What the fingerprints of a batch are computed of: tokens; and terms, content or the pages themselves, for which
-    the pages are read once more when the first fingerprint asks for it.
-
-    >>> from neardup.methods.shingles import ShingleSet
-    >>> from neardup.sources.memory import texts
-    >>> given = Given(texts(["a few words"]).batches[0])
-    >>> len(given.to(ShingleSet(2))[0]), given.terms.to_pylist()
-    (3, [['a', 'few', 'words']])
-    """
-
-    def __init__(
-        self, pages: pa.RecordBatch | None, reading: Reading = Reading(), tokens: pa.LargeListArray | None = None
-    ) -> None:
-        self._pages = pages
-        self._reading = reading
-        self._tokens = tokens
-        self._streams: dict[object, pa.LargeListArray] = {}
-
-    @property
-    def pages(self) -> pa.RecordBatch:
-        """The pages; there unless only their tokens are known."""
-        assert self._pages is not None, "a fingerprint that asks for more than tokens is asked for with pages"
-        return self._pages
-
-    @cached_property
-    def tokens(self) -> pa.LargeListArray:
-        return self._tokens if self._tokens is not None else read(self.pages, self._reading).tokens
-
-    @cached_property
-    def terms(self) -> pa.LargeListArray:
-        return term_lists(self.pages)
-
-    def streams(self, kind: OfContent) -> pa.LargeListArray:
-        """The streams of the content as this fingerprint wants them; others that want the same share them."""
-        ideas = kind.content.ideas
-        if ideas not in self._streams:
-            self._streams[ideas] = content_streams(self.pages, self._reading, ideas)
-        return self._streams[ideas]
-
-    def to(self, kind: AnyFingerprint) -> pa.LargeListArray | pa.RecordBatch:
-        """What this fingerprint is computed of."""
-        if isinstance(kind, OfPages):
-            return self.pages
-        if isinstance(kind, OfContent):
-            return self.streams(kind)
-        return self.terms if isinstance(kind, OfTerms) else self.tokens
-
-
-def beyond_tokens(kinds: Sequence[AnyFingerprint]) -> bool:
-    """Whether tokens alone are not enough for some of them."""
-    return any(isinstance(kind, OfTerms | OfPages | OfContent) for kind in kinds)
 
 
 def fingerprint_columns(
@@ -179,3 +120,11 @@ class PageColumns:
         if self._linked:
             columns["own_url"], columns["links"] = page_links(pages)
         return columns, int(first.replaced.sum())
+
+
+def page_links(pages: pa.RecordBatch) -> tuple[pa.UInt64Array, pa.LargeListArray]:
+    """Of each page the hash of its own normalised URL (0: none), and of the distinct URLs it links to but its own."""
+    own, targets = _native.links(
+        pages.column("content"), pages.column("html"), pages.column("charset"), pages.column("url")
+    )
+    return pa.array(own), targets

@@ -16,7 +16,7 @@ from neardup import _native
 from neardup.engines.common.matching import Rows
 from neardup.engines.common.reasons import page_reasons
 from neardup.engines.local.identity import Numbering, site_numbers
-from neardup.engines.local.matches import Matches
+from neardup.engines.local.matching import Matches
 from neardup.graph import between_sets, cluster_diameters, clusters_table, ends_of_sets, remove
 from neardup.graph.removal import Removal
 from neardup.record import record

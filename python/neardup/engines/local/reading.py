@@ -19,7 +19,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.common.links import count_links
 from neardup.engines.common.matching import Sets
 from neardup.engines.common.page_columns import LIST, STREAMS, TOKENS, PageColumns
 from neardup.engines.common.progress import Progress
@@ -264,6 +263,7 @@ def _chosen(batches: Iterator[pa.LargeListArray], chosen: npt.NDArray[np.bool_])
 def fixed_width_rows(batches: Iterable[pa.RecordBatch], rows: npt.NDArray[np.uint32]) -> FixedWidth:
     """Some rows, ascending, of the column of batches that follow one another, as one array; nothing else is held.
 
+    >>> from neardup.engines.common.page_columns import fixed_width_column
     >>> column = fixed_width_column(np.array([[1, 2], [3, 4]], np.uint64))
     >>> batches = [pa.RecordBatch.from_arrays([column], ["fingerprint"])] * 2
     >>> fixed_width_rows(batches, np.array([1, 2], np.uint32)).tolist()
@@ -290,3 +290,21 @@ def fixed_width_rows(batches: Iterable[pa.RecordBatch], rows: npt.NDArray[np.uin
 def numbers(batches: Sequence[pa.RecordBatch], name: str) -> npt.NDArray[Any]:
     """A column of numbers of all batches as one array."""
     return np.concatenate([batch.column(name).to_numpy() for batch in batches])
+
+
+def count_links(parts: Sequence[tuple[pa.UInt64Array, pa.LargeListArray]]) -> npt.NDArray[np.int64]:
+    """For each page how many pages link to its URL.
+
+    >>> own = pa.array([5, 6, 0], pa.uint64())
+    >>> count_links([(own, pa.array([[6], [], [6, 7]], pa.large_list(pa.uint64())))]).tolist()
+    [0, 2, 0]
+    """
+    own = np.concatenate([part[0].to_numpy() for part in parts])
+    found = np.concatenate([part[1].flatten().to_numpy() for part in parts])
+    targets, counts = np.unique(found, return_counts=True)
+    links = np.zeros(len(own), np.int64)
+    if len(targets):
+        place = np.minimum(np.searchsorted(targets, own), len(targets) - 1)
+        known = (targets[place] == own) & (own != 0)
+        links[known] = counts[place[known]]
+    return links

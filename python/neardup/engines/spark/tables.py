@@ -151,7 +151,7 @@ def pair_table(pairs: DataFrame, decisions: DataFrame, ids: DataFrame, layout: L
         found = ids.select(F.col("row").alias(f"row_{side}"), F.col("id").alias(side))
         frame = frame.join(found, f"row_{side}")
     names = F.array(*(F.lit(rule.name) for rule in layout.rules))
-    exact = all(type(rule.verify).__name__ == "ExactJaccard" for rule in layout.rules)
+    exact = layout.plan.scores_are_jaccard
     frame = frame.withColumn("jaccard", F.col("measured") if exact else F.lit(None).cast("double"))
     frame = frame.withColumn("rule", F.element_at(names, F.col("rule") + 1))
     return frame.select(*PAIRS_OUT.names)
