@@ -36,7 +36,7 @@ def write_outcome(
     # What only a run that is written needs.
     from neardup.report.findings import Findings
     from neardup.report.run_report import FILE as REPORT_FILE
-    from neardup.report.run_report import SHOWN_BYTES, SMALL_INPUT, RunReport
+    from neardup.report.run_report import SHOWN_BYTES, RunReport, is_patient
     from neardup.results.texts import EarlierTexts, texts_from, with_earlier
 
     watch = Stopwatch(request.progress)
@@ -48,8 +48,7 @@ def write_outcome(
             earlier = EarlierPages.of(outcome.report, outcome.earlier, outcome.against, folder)
             findings.add_earlier(earlier)
             findings.add_records(outcome.pages_at(findings.missing()))
-            patient = outcome.report["bytes"] <= SMALL_INPUT and "-" not in outcome.report["input"]["paths"]
-            own = partial(texts_from, source, patient=patient, most=SHOWN_BYTES)
+            own = partial(texts_from, source, patient=is_patient(outcome.report), most=SHOWN_BYTES)
             older = EarlierTexts(earlier).where_there
             report = RunReport(findings, outcome.report, lambda records: with_earlier(records, earlier.own, own, older))
         if request.store:

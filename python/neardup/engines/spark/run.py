@@ -344,7 +344,7 @@ class _Run:
         outcome = SparkOutcome(
             self._sorted(page_table, "row", name="pages.parquet"),
             self._sorted(pair_table, "row_a", "row_b", name="pairs.parquet"),
-            self._sorted(tables.cluster_table(clusters_of, ids), "row", name="clusters.parquet"),
+            keep(tables.cluster_table(clusters_of, ids), "clusters.parquet"),
             {},
             self.working,
             statistics=counted,
