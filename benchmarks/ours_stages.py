@@ -123,7 +123,7 @@ def main() -> None:
     bands = Bands(k=5, bands=layout.bands, rows=layout.rows)
     for name, fingerprint, limit_name, limit_rate in (
         ("tokens → shingle sets", ShingleSet(k=5), "NumPy sorting as many", sorting),
-        (f"tokens → {layout.bands} bands of {layout.rows}", bands, "as many multiplications", layout.bands * layout.rows),
+        (f"tokens → {layout.bands} bands of {layout.rows}", bands, "as many multiplications", layout.functions),
         ("tokens → 6 supershingles (Alg. B)", Supershingles(), "as many multiplications", 84),
         ("tokens → 384 bits (Alg. C)", Projection(), "as many multiplications", 24),
     ):

@@ -66,8 +66,8 @@ def write_outcome(
             written = write_pages(source, outcome.pages, folder / "written", request.write, request.settings.workers)
             outcome.report["written"] = [str(path.relative_to(folder)) for path in written]
     with watch.stage("report"):
-        told = outcome.report | {"stages": outcome.report["stages"] + stages(watch.stages)}
-        report.page(told).write(folder / REPORT_FILE)
+        so_far = outcome.report | {"stages": outcome.report["stages"] + stages(watch.stages)}
+        report.page(so_far).write(folder / REPORT_FILE)
     outcome.report["stages"] += stages(watch.stages)
     outcome.report["peak_memory"] = highest(outcome.report["stages"])
     seal(folder, outcome.report)
