@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-import neardup
+import neardup.engines.local.reading
 from neardup import dedup, find_duplicates
 from neardup.cli.main import application
 from neardup.comparison import compare
@@ -311,14 +311,14 @@ def test_a_run_by_default_goes_on(name: str, rows: Rows, tmp_path: Path, monkeyp
         raise Stopped
 
     with monkeypatch.context() as patch:
-        patch.setattr("neardup.engines.local._matched", stop)
+        patch.setattr("neardup.engines.local.run._matched", stop)
         with pytest.raises(Stopped):
             dedup(tmp_path / "a.jsonl", tmp_path / "out", settings=often)
     read: list[int] = []
-    real = neardup.engines.collect.PageColumns.load
+    real = neardup.engines.local.reading.PageColumns.load
     with monkeypatch.context() as patch:
         patch.setattr(
-            "neardup.engines.collect.PageColumns.load", lambda self, chunk: read.append(1) or real(self, chunk)
+            "neardup.engines.local.reading.PageColumns.load", lambda self, chunk: read.append(1) or real(self, chunk)
         )
         result = dedup(tmp_path / "a.jsonl", tmp_path / "out", settings=often, resume=True)
     assert kept(result) == expected

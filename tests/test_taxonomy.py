@@ -18,7 +18,7 @@ import pytest
 from brute_force import BruteForce, Pairs, pairs_of, token_lists
 from neardup import _native
 from neardup.engines import Settings, run
-from neardup.engines.collect import PageColumns
+from neardup.engines.common.page_columns import PageColumns
 from neardup.errors import NeardupError, UsageError
 from neardup.job import dedup, find_duplicates
 from neardup.methods import OfTerms, Statistical, detectors, parse
@@ -223,7 +223,7 @@ def test_only_methods_of_letters_read_the_text(monkeypatch: pytest.MonkeyPatch) 
     def refuse(pages: pa.RecordBatch) -> pa.LargeListArray:
         raise AssertionError("read as text")
 
-    monkeypatch.setattr("neardup.engines.fingerprinting.term_lists", refuse)
+    monkeypatch.setattr("neardup.plan.given.term_lists", refuse)
     of_letters = {"byte-breakpoints", "fuzzy-fingerprinting", "prefix-anchor", "rare-prefix-anchor"}
     source = texts(["one two three four five six seven eight nine ten"] * 2)
     for name in detectors():

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neardup.engines.local import run
+from neardup.engines.local.run import run
 from neardup.errors import InputError
 from neardup.evaluation.curves import THRESHOLDS, evaluate_curves, write_curves
 from neardup.evaluation.oracle import tokens_of

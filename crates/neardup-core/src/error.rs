@@ -1,8 +1,8 @@
-//! What can be wrong with a record, or with what is asked, in words for whoever has it.
+//! What can be wrong with a record, a rule or a fingerprint, in words for whoever has it.
 
 use std::fmt;
 
-/// Why a record cannot be read, or a fingerprint not be computed.
+/// Why a record cannot be read, or why a rule or a fingerprint makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// JSON is broken, as shows in some column, counted from 1.
@@ -38,6 +38,14 @@ pub enum Error {
     },
     /// A parameter of a fingerprint makes no sense.
     Parameter(&'static str),
+    /// A rule of a detector speaks of what is not held of pages, or with numbers that make no sense.
+    Rule {
+        what: &'static str,
+    },
+    /// A text that is no rule.
+    NotARule {
+        text: String,
+    },
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -58,6 +66,8 @@ impl fmt::Display for Error {
             Error::NotAnObject => out.write_str("not a JSON object"),
             Error::NoContent { html, text } => write!(out, "no field {html:?} or {text:?}"),
             Error::NotText { field } => write!(out, "field {field:?} is not a string"),
+            Error::Rule { what } => out.write_str(what),
+            Error::NotARule { text } => write!(out, "not a rule: {text:?}"),
             Error::NotPlain { field } => write!(out, "field {field:?} is neither text nor a number"),
             Error::Parameter(what) => out.write_str(what),
         }

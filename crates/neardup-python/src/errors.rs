@@ -18,7 +18,7 @@ pub fn of_index(error: IndexError) -> PyErr {
     }
 }
 
-/// An error of the kernels.
+/// An error of the core: what was handed over makes no sense.
 pub fn of_core(error: CoreError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.engines import Progress, Settings
-from neardup.engines.outcome import unique_ids
+from neardup.engines.local.identity import unique_ids
 from neardup.errors import InputError
 from neardup.evaluation.scoring import PagePairs, rows_of
 from neardup.evaluation.searches import Pair, groups_of, pairs_of

@@ -1,12 +1,14 @@
 """A rule: which keys make two pages meet, of which pairs it speaks, and what a pair must show to be accepted.
 
-This is Potthast & Stein's chunk index read as data. A detector is a union of rules; engines know rules only.
+This is Potthast & Stein's chunk index read as data. A detector is a union of rules. What a rule means stands in the
+core (``rules`` of ``neardup-core``), to which each class here says itself in the core's text form; nobody but the plan
+of a detector (``neardup.plan``) asks which class it is.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,12 +25,23 @@ if TYPE_CHECKING:
 Predicate = Literal["any", "same-site", "different-site"]
 
 
+class Places(Protocol):
+    """Where a plan holds fingerprints."""
+
+    def column(self, kind: AnyFingerprint) -> int: ...
+
+    def set(self, kind: AnyFingerprint) -> int: ...
+
+
 @record(frozen=True, slots=True)
 class SupershinglePairs:
     """Keys: all pairs of supershingles, so pages that share one key agree in two supershingles."""
 
     fingerprint: Supershingles
-    kind: ClassVar[str] = "pairs"
+    words: ClassVar[str] = "pairs of supershingles"
+
+    def text(self, places: Places) -> str:
+        return f"pairs({places.column(self.fingerprint)})"
 
     def of(self, values: FixedWidth) -> FixedWidth:
         return _native.pairs_of_keys(values)
@@ -39,7 +52,10 @@ class SingleColumns:
     """Keys: each column of the fingerprint as it is."""
 
     fingerprint: AnyFingerprint
-    kind: ClassVar[str] = "columns"
+    words: ClassVar[str] = "numbers"
+
+    def text(self, places: Places) -> str:
+        return f"columns({places.column(self.fingerprint)})"
 
     def of(self, values: FixedWidth) -> FixedWidth:
         return values
@@ -51,7 +67,13 @@ class Pieces:
 
     fingerprint: Projection
     pieces: int
-    kind: ClassVar[str] = "pieces"
+
+    @property
+    def words(self) -> str:
+        return f"pieces of {self.fingerprint.bits // self.pieces} bits"
+
+    def text(self, places: Places) -> str:
+        return f"pieces({places.column(self.fingerprint)},{self.pieces})"
 
     def of(self, values: FixedWidth) -> FixedWidth:
         return _native.pieces(values, self.pieces)
@@ -63,7 +85,10 @@ class ColumnGroups:
 
     fingerprint: AnyFingerprint
     groups: int
-    kind: ClassVar[str] = "columns"
+    words: ClassVar[str] = "groups of numbers"
+
+    def text(self, places: Places) -> str:
+        return f"groups({places.column(self.fingerprint)},{self.groups})"
 
     def of(self, values: FixedWidth) -> FixedWidth:
         return _native.group_columns(values, self.groups)
@@ -75,7 +100,10 @@ class RarestChunks:
 
     fingerprint: AnyFingerprint
     least: float
-    kind: ClassVar[str] = "columns"
+    words: ClassVar[str] = "chunks (the rarest are keys)"
+
+    def text(self, places: Places) -> str:
+        return f"sets({places.set(self.fingerprint)})"
 
 
 Keys = SupershinglePairs | SingleColumns | Pieces | ColumnGroups | RarestChunks
@@ -88,6 +116,13 @@ class AgreeingColumns:
     fingerprint: AnyFingerprint
     least: int
 
+    @property
+    def words(self) -> str:
+        return "supershingles that agree" if hasattr(self.fingerprint, "groups") else "numbers that agree"
+
+    def text(self, places: Places) -> str:
+        return f"columns({places.column(self.fingerprint)},{self.least})"
+
 
 @record(frozen=True, slots=True)
 class AgreeingLanes:
@@ -95,6 +130,11 @@ class AgreeingLanes:
 
     fingerprint: PackedMinima | TermSketch
     least: int
+    words: ClassVar[str] = "lanes that agree"
+
+    def text(self, places: Places) -> str:
+        kind = self.fingerprint
+        return f"lanes({places.column(kind)},{kind.bits},{kind.m},{self.least})"
 
 
 @record(frozen=True, slots=True)
@@ -104,6 +144,11 @@ class AgreeingBits:
     fingerprint: Projection
     least: int
     confirmed: AgreeingLanes | None = None
+    words: ClassVar[str] = "bits that agree"
+
+    def text(self, places: Places) -> str:
+        beside = "" if self.confirmed is None else f"+{self.confirmed.text(places)}"
+        return f"bits({places.column(self.fingerprint)},{self.least}){beside}"
 
 
 @record(frozen=True, slots=True)
@@ -112,6 +157,10 @@ class SharedRatio:
 
     fingerprint: AnyFingerprint
     least: float
+    words: ClassVar[str] = "ratio of shared chunks"
+
+    def text(self, places: Places) -> str:
+        return f"sets({places.set(self.fingerprint)},{self.least})"
 
 
 @record(frozen=True, slots=True)
@@ -120,6 +169,10 @@ class SharedOfLarger:
 
     fingerprint: AnyFingerprint
     least: float
+    words: ClassVar[str] = "share of the larger page's paragraphs"
+
+    def text(self, places: Places) -> str:
+        return f"larger-sets({places.set(self.fingerprint)},{self.least})"
 
 
 @record(frozen=True, slots=True)
@@ -128,6 +181,10 @@ class ExactJaccard:
 
     fingerprint: AnyFingerprint
     least: float
+    words: ClassVar[str] = "Jaccard similarity of shingles"
+
+    def text(self, places: Places) -> str:
+        return f"sets({places.set(self.fingerprint)},{self.least})"
 
 
 #: Those that compare sets.
@@ -198,6 +255,10 @@ class Rule:
     predicate: Predicate = "any"
     #: The score of a pair is the probability that belongs to what was measured, where this is known.
     calibration: Logistic | None = None
+
+    def text(self, places: Places) -> str:
+        """The rule as the core reads it."""
+        return f"{self.keys.text(places)} {self.predicate} {self.verify.text(places)}"
 
     def fingerprints(self) -> tuple[AnyFingerprint, ...]:
         """What must be computed of every page for this rule.

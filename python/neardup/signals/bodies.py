@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines import Progress
-from neardup.engines.outcome import unique_ids
+from neardup.engines.local.identity import unique_ids
 from neardup.errors import InputError
 from neardup.methods.projections import Projection
 from neardup.methods.shingles import ShingleSet, Supershingles

@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines import Progress, Settings, Silent
-from neardup.engines.collect import collect
-from neardup.engines.first_pass import count
+from neardup.engines.local.reading import collect
+from neardup.engines.local.statistics import count
 from neardup.errors import FormatError, InputError
 from neardup.methods import parse
 from neardup.methods.shingles import ShingleSet

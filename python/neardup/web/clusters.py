@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from neardup import _native
-from neardup.engines.outcome import REASONS
+from neardup.engines.common.reasons import REASONS
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.graph import best_between_sets
 from neardup.graph.cut import Cut
