@@ -254,7 +254,7 @@ def test_matches_within_other_limits_are_made_again(
 
 def test_a_short_stage_is_not_committed(crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save = Mock()
-    monkeypatch.setattr("neardup.engines.local.matches.Matches.save", save)
+    monkeypatch.setattr("neardup.engines.local.matching.Matches.save", save)
     dedup(crawl, tmp_path / "out", detector="site-aware")
     assert not save.called
 

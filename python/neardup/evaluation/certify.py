@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines import Outcome, Progress, Settings, Silent
-from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.common.progress import Stopwatch, stages
 from neardup.engines.local.reading import Collection
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.evaluation.certificate import FindPartners, Notion, Partners, Rows, RunGraph, certificate, notion_of

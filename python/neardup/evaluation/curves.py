@@ -27,7 +27,7 @@ from neardup import _native
 from neardup.engines import Progress, Settings, Silent, run
 from neardup.engines.common.accepted import AcceptedPairs
 from neardup.engines.common.page_columns import TOKENS, at_once, fingerprint_columns
-from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.common.progress import Stopwatch, stages
 from neardup.engines.common.tally import Tally
 from neardup.engines.local.identity import units_of
 from neardup.engines.local.matching import match

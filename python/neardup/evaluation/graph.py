@@ -8,8 +8,7 @@ from typing import Any
 
 from neardup import _native
 from neardup.engines.common.accepted import require_all_pairs
-from neardup.engines.common.progress import Silent
-from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.common.progress import Silent, Stopwatch, stages
 from neardup.evaluation.pages import graph_page
 from neardup.graph.statistics import graph_statistics
 from neardup.results import open_result

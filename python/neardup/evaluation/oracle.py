@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines import Progress, Settings, Silent
-from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.common.progress import Stopwatch, stages
 from neardup.engines.local.reading import Collection, collect
 from neardup.errors import NeardupError, UsageError
 from neardup.evaluation.pages import exact_page

@@ -16,8 +16,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.engines import Settings
-from neardup.engines.common.progress import Silent
-from neardup.engines.common.stopwatch import Stopwatch, stages
+from neardup.engines.common.progress import Silent, Stopwatch, stages
 from neardup.evaluation import henzinger
 from neardup.evaluation.henzinger import LARGE_DIFFERENCE, Measured
 from neardup.evaluation.judged import LABELS, Judged

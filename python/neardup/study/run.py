@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 from neardup import _native
 from neardup.engines import Progress, Settings, Silent
 from neardup.engines.common.page_columns import LIST
+from neardup.engines.common.progress import Stopwatch, stages
 from neardup.engines.common.statistics import frozen
-from neardup.engines.common.stopwatch import Stopwatch, stages
 from neardup.engines.common.unread import FILE as SKIPPED_FILE
 from neardup.engines.common.unread import all_of, unread_of
 from neardup.engines.local.identity import site_numbers, unique_ids

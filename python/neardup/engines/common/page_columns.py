@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.common.links import page_links
 from neardup.engines.common.settings import Settings
 from neardup.methods import (
     AnyFingerprint,
@@ -121,3 +120,11 @@ class PageColumns:
         if self._linked:
             columns["own_url"], columns["links"] = page_links(pages)
         return columns, int(first.replaced.sum())
+
+
+def page_links(pages: pa.RecordBatch) -> tuple[pa.UInt64Array, pa.LargeListArray]:
+    """Of each page the hash of its own normalised URL (0: none), and of the distinct URLs it links to but its own."""
+    own, targets = _native.links(
+        pages.column("content"), pages.column("html"), pages.column("charset"), pages.column("url")
+    )
+    return pa.array(own), targets

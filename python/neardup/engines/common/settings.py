@@ -1,13 +1,14 @@
-"""What a run may be told beside its input and its detector."""
+"""What a run may be told beside its input and its detector, and what the machine has for it."""
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import field, replace
 from math import isqrt
+from pathlib import Path
 from typing import Final
 
-from neardup.engines.common.machine import available_memory
 from neardup.errors import UsageError
 from neardup.graph.keep import POLICIES, KeepPolicy
 from neardup.graph.removal import REMOVALS, Removal
@@ -32,6 +33,8 @@ _A_THREAD: Final = 16 << 20
 _A_BATCH: Final = 64 << 20
 #: No key that fewer pages share is hot, and every key that more share, unless a run is told otherwise.
 _HOT: Final = (20_000, 1 << 16)
+
+_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 
 
 @record(frozen=True, slots=True)
@@ -132,8 +135,8 @@ class Settings:
         >>> Settings().most_possible(1_000), Settings(max_pairs=1_000).most_possible(1_000)
         (67108864, 6710886400)
         """
-        held = max(1, self.max_pairs // HELD_A_PAGE)
-        return min(max(_POSSIBLE, POSSIBLE_A_PAGE * pages) * held, 1 << 62)
+        share = max(1, self.max_pairs // HELD_A_PAGE)
+        return min(max(_POSSIBLE, POSSIBLE_A_PAGE * pages) * share, 1 << 62)
 
     @property
     def workers(self) -> int:
@@ -162,3 +165,36 @@ def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def available_memory() -> int:
+    """Bytes of memory the process may count on: the machine's, or its group's limit if that is less.
+
+    >>> available_memory() > 0
+    True
+    """
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            text = Path(path).read_text(encoding="ascii").strip()
+        except OSError:
+            continue
+        if text.isdecimal():
+            limits.append(int(text))
+    return min(limits)
+
+
+def parse_bytes(text: str) -> int:
+    """A number of bytes as people write it.
+
+    >>> parse_bytes("2GiB"), parse_bytes("500 MB"), parse_bytes("1e9")
+    (2147483648, 500000000, 1000000000)
+    """
+    parsed = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
+    try:
+        if parsed is None:
+            raise ValueError
+        number, unit, binary = float(parsed[1]), parsed[2].lower(), bool(parsed[3])
+    except ValueError:
+        raise UsageError(f"{text!r} is no number of bytes", hint="write it as 2GiB or 500MB") from None
+    return int(number * (1024 ** "_kmgt".index(unit) if binary and unit else _UNITS[unit]))

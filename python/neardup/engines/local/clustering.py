@@ -16,7 +16,7 @@ from neardup import _native
 from neardup.engines.common.matching import Rows
 from neardup.engines.common.reasons import page_reasons
 from neardup.engines.local.identity import Numbering, site_numbers
-from neardup.engines.local.matches import Matches
+from neardup.engines.local.matching import Matches
 from neardup.graph import between_sets, cluster_diameters, clusters_table, ends_of_sets, remove
 from neardup.graph.removal import Removal
 from neardup.record import record
@@ -50,8 +50,8 @@ class Clustering:
     def with_own_page(self) -> npt.NDArray[np.bool_]:
         """For each page, were it the first of a cluster, whether a page of this run is in that."""
         own = self.numbering.of_own(self.cluster)
-        found: npt.NDArray[np.bool_] = np.bincount(own, minlength=self.numbering.count) > 0
-        return found
+        several: npt.NDArray[np.bool_] = np.bincount(own, minlength=self.numbering.count) > 0
+        return several
 
     def table(self, ids: pa.Array, sites: pa.ChunkedArray, matches: Matches) -> pa.Table:
         """The table of clusters that a page of this run is in."""

@@ -4,34 +4,67 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from neardup.engines.common.layout import Layout
-from neardup.engines.common.progress import Progress, Silent
+from neardup.engines.common.progress import Progress, Silent, Stopwatch, highest, stages
 from neardup.engines.common.run_json import PageCounts, RunFacts
 from neardup.engines.common.settings import Settings
 from neardup.engines.common.statistics import frozen as frozen_statistics
-from neardup.engines.common.stopwatch import Stopwatch, highest, stages
+from neardup.engines.common.tables import Groups
 from neardup.engines.common.unread import all_of, unread_of
 from neardup.engines.local.earlier import Earlier, WithEarlier, save
-from neardup.engines.local.matches import Matches
-from neardup.engines.local.matching import match
-from neardup.engines.local.outcome import Outcome
+from neardup.engines.local.matching import Matches, match
 from neardup.engines.local.reading import Collection, collect
 from neardup.engines.local.scratch import Scratch
 from neardup.engines.local.statistics import count, prepare
-from neardup.engines.local.tables import Tables, assemble
+from neardup.engines.local.tables import PagesAt, Tables, assemble
 from neardup.graph.keep import count_undated
 from neardup.lazy import later
 from neardup.methods import Detector
 from neardup.methods.statistics import CollectionStatistics
+from neardup.record import record
 from neardup.sources import Source
 
 pc = later("pyarrow.compute")
+
+
+@record(frozen=True)
+class Outcome:
+    """Everything a run found."""
+
+    page_groups: Groups
+    pages_at: PagesAt
+    pair_groups: Groups
+    clusters: pa.Table
+    #: What ``run.json`` says.
+    report: dict[str, Any]
+    #: For each page the first page of its cluster.
+    cluster: npt.NDArray[np.uint32] | None = None
+    #: Pairs with pages of earlier runs, where the run was against such, and these pages.
+    against: pa.Table | None = None
+    earlier: pa.Table | None = None
+    #: What fingerprints were computed with, where the detector needs statistics of the collection.
+    statistics: CollectionStatistics | None = None
+    #: All that was not read, where there is more of it than ``report`` names.
+    unread: Groups | None = None
+
+    @cached_property
+    def pages(self) -> pa.Table:
+        """The table of pages, whole."""
+        return self.page_groups.table()
+
+    @cached_property
+    def pairs(self) -> pa.Table:
+        """The table of pairs, whole."""
+        return self.pair_groups.table()
+
 
 #: Looks at what a run read and found, and says how right that was, as ``run.json`` tells it.
 Certify = Callable[[Collection, Outcome], dict[str, Any]]
@@ -157,7 +190,7 @@ def _matched(
     return scratch.once(
         "matching",
         make,
-        lambda made, path: made.save(path, made_of),
+        lambda matches, path: matches.save(path, made_of),
         lambda path: Matches.load(path, made_of),
         worth=settings.commit_every,
     )

@@ -3,7 +3,7 @@ and their tables are made group by group as they are written or asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -18,8 +18,7 @@ from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, P
 from neardup.engines.local.clustering import Clustering, clustered
 from neardup.engines.local.earlier import Earlier, WithEarlier
 from neardup.engines.local.identity import Numbering, unique_ids
-from neardup.engines.local.matches import Matches
-from neardup.engines.local.outcome import PagesAt
+from neardup.engines.local.matching import Matches
 from neardup.engines.local.reading import Collection
 from neardup.lazy import later
 from neardup.record import record
@@ -29,6 +28,8 @@ pc = later("pyarrow.compute")
 
 Rows = npt.NDArray[np.uint32]
 
+#: Rows of the table of pages, given by their numbers in ascending order.
+PagesAt = Callable[[npt.NDArray[np.uint32]], pa.Table]
 #: What the table of pages has as it was read.
 _AS_READ: Final = ["url", "site", "title", "tokens", "source", "offset", "length"]
 

@@ -6,8 +6,7 @@ finds components; nothing but counts comes to the driver. What every step needs 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,11 +15,10 @@ from neardup.engines.common.accepted import AcceptedPairs, RuleCounts
 from neardup.engines.common.default import by_kind, note_default
 from neardup.engines.common.earlier import FILE
 from neardup.engines.common.layout import Layout
-from neardup.engines.common.progress import Progress, Silent
+from neardup.engines.common.progress import Progress, Silent, Stopwatch, highest, stages
 from neardup.engines.common.run_json import PageCounts, RunFacts
 from neardup.engines.common.settings import Settings
 from neardup.engines.common.statistics import frozen as frozen_statistics
-from neardup.engines.common.stopwatch import Stopwatch, highest, stages
 from neardup.engines.common.tables import AGAINST_OUT
 from neardup.engines.common.tally import Tally
 from neardup.engines.common.unread import Unread, no_pages_error, strict_error
@@ -31,7 +29,7 @@ from neardup.engines.spark.layout import fingerprint_columns, names_of
 from neardup.engines.spark.outcome import SparkOutcome
 from neardup.engines.spark.reading import likely_kinds, read_files, read_frame, tally_of
 from neardup.engines.spark.salting import Salted, Salting
-from neardup.engines.spark.session import need_pyspark
+from neardup.engines.spark.session import need_pyspark, with_options
 from neardup.engines.spark.working import Working, working_folder
 from neardup.graph.keep import UNDATED, check_dated
 from neardup.methods import Detector, parse
@@ -43,12 +41,6 @@ from neardup.sources.kinds import PlainTextMet, first_kinds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-#: Spark's own batches are bounded by rows alone unless told; pages differ in size by a factor of a million.
-_OPTIONS = {
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
-    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
-}
 
 
 def run(
@@ -72,7 +64,7 @@ def run(
     """
     need_pyspark()
     fields = fields or Fields()
-    asked = _Asked(
+    request = _Asked(
         frame.sparkSession,
         lambda layout: read_frame(frame, layout, fields, order),
         settings or Settings(),
@@ -81,7 +73,7 @@ def run(
         earlier=earlier,
         keep_fingerprints=keep_fingerprints,
     )
-    return asked.run(detector, lambda: likely_kinds(frame, fields))
+    return request.run(detector, lambda: likely_kinds(frame, fields))
 
 
 def run_files(
@@ -96,7 +88,7 @@ def run_files(
     keep_fingerprints: bool = False,
 ) -> SparkOutcome:
     """The same for files that all machines see, each read whole by one task."""
-    asked = _Asked(
+    request = _Asked(
         session,
         lambda layout: read_files(session, source, layout),
         settings or Settings(),
@@ -107,7 +99,7 @@ def run_files(
         keep_fingerprints,
         source.unread,
     )
-    return asked.run(detector, lambda: first_kinds(source))
+    return request.run(detector, lambda: first_kinds(source))
 
 
 @dataclass(frozen=True)
@@ -138,9 +130,9 @@ class _Asked:
     def _attempt(self, detector: Detector, markup_only: bool) -> SparkOutcome:
         working = working_folder(self.session, self.parent)
         try:
-            with _options(self.session), explained():
+            with with_options(self.session), explained():
                 layout = Layout(detector, self.settings)
-                made = _Run(
+                attempt = _Run(
                     layout,
                     working,
                     Stopwatch(self.progress),
@@ -149,26 +141,10 @@ class _Asked:
                     markup_only,
                     self.left,
                 )
-                return made.outcome(self.read, self.nbytes)
+                return attempt.outcome(self.read, self.nbytes)
         except BaseException:
             working.close()
             raise
-
-
-@contextmanager
-def _options(session: SparkSession) -> Iterator[None]:
-    """Sets what a run needs, and puts back what was there."""
-    before = {name: session.conf.get(name, None) for name in _OPTIONS}
-    try:
-        for name, value in _OPTIONS.items():
-            session.conf.set(name, value)
-        yield
-    finally:
-        for name, earlier in before.items():
-            if earlier is None:
-                session.conf.unset(name)
-            else:
-                session.conf.set(name, earlier)
 
 
 @dataclass
@@ -368,7 +344,7 @@ class _Run:
         outcome = SparkOutcome(
             self._sorted(page_table, "row", name="pages.parquet"),
             self._sorted(pair_table, "row_a", "row_b", name="pairs.parquet"),
-            self._sorted(tables.cluster_table(clusters_of, ids), "row", name="clusters.parquet"),
+            keep(tables.cluster_table(clusters_of, ids), "clusters.parquet"),
             {},
             self.working,
             statistics=counted,
