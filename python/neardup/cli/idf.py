@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import VerbGroup, fields_of, file_to_write, input_options
+from neardup.cli.options import VerbGroup, file_to_write, input_options, inputs_of
 
 
 @click.group(cls=VerbGroup, name="idf", short_help="Build an idf table, for tf-idf distances.")
@@ -31,10 +31,9 @@ def build(inputs: tuple[str, ...], out: str, threads: int, quiet: bool, **option
       neardup idf build pages.jsonl --out pages.idf
     """
     from neardup.cli.display import display
-    from neardup.results import Opened
     from neardup.signals import build_idf
 
-    opened = Opened(list(inputs), fields_of(options), options["base_url"], options["format_"])
+    opened = inputs_of(inputs, options)
     with opened.source() as source:
         made = build_idf(source, threads=threads, progress=display(quiet))
     made.save(out)

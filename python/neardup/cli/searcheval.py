@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import Verb, fields_of, folder_to_write, input_options
+from neardup.cli.options import Verb, folder_to_write, input_options, inputs_of
 
 
 @click.command(cls=Verb, short_help="Measure search results with repeats known.")
@@ -60,7 +60,6 @@ def command(runs: tuple[str, ...], qrels: str, pages: tuple[str, ...], **options
     from neardup.evaluation.search_judges import by_classifier, by_detector, kinds_of, read_queries
     from neardup.evaluation.searches import MEASURES, evaluate_searches, pool, require_measures
     from neardup.evaluation.trec import read_qrels, read_run
-    from neardup.results import Opened
     from neardup.signals import Idf
     from neardup.signals.classifiers import load_classifier
     from neardup.sinks import write_json, write_table
@@ -71,7 +70,7 @@ def command(runs: tuple[str, ...], qrels: str, pages: tuple[str, ...], **options
         raise UsageError("a detector and a classifier cannot both decide", hint="give --detector or --model")
 
     def opened(paths: tuple[str, ...]) -> Any:
-        return Opened(list(paths), fields_of(options), options["base_url"], options["format_"]).source
+        return inputs_of(paths, options).source
 
     read = [read_run(path) for path in runs]
     grades = read_qrels(qrels)

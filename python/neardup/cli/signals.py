@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import Verb, fields_of, file_to_write, input_options
+from neardup.cli.options import Verb, file_to_write, input_options, inputs_of
 
 
 @click.command(cls=Verb, short_help="Compute many signals of given pairs of pages.")
@@ -39,11 +39,10 @@ def command(pages: tuple[str, ...], pairs: str, rendered: tuple[str, ...], **opt
     """
     from neardup.cli.display import display
     from neardup.evaluation.judged import read_rows
-    from neardup.results import Opened
     from neardup.signals import Idf, compute, write_signals
 
     def opened(paths: tuple[str, ...]) -> Any:
-        return Opened(list(paths), fields_of(options), options["base_url"], options["format_"]).source
+        return inputs_of(paths, options).source
 
     quiet = options["quiet"]
     table = compute(

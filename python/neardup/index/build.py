@@ -23,6 +23,7 @@ from neardup.job import statistics_of
 from neardup.page import Skipped
 from neardup.results import Opened, open_result
 from neardup.sources import Chunk, Fields
+from neardup.sources.base import PAGE_BYTES
 from neardup.text import Reading
 from neardup.workers import in_order
 from neardup.writing import check_local
@@ -43,13 +44,14 @@ def add_inputs(
     fields: Fields | None = None,
     base_url: str | None = None,
     format: str | None = None,
+    max_page: int = PAGE_BYTES,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[Added]:
     """Adds the pages of files, folders or globs, in order, a commit a batch. A page without an id or URL is named
     after its file and place there, so that adding the same input again adds nothing.
     """
-    opened = Opened([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
+    opened = Opened([os.fspath(path) for path in inputs], fields or Fields(), base_url, format, max_page)
     yield from _each(index, "add", opened, None, threads, progress or Silent())
 
 
@@ -90,7 +92,7 @@ def _statistics(opened: Opened, detector: str, reading: Reading, report: dict[st
     made = statistics_of(
         opened.paths,
         detector,
-        settings=Settings(reading=reading),
+        settings=Settings(reading=reading, max_page=opened.max_page),
         fields=opened.fields,
         base_url=opened.base_url,
         format=opened.format,
@@ -111,10 +113,11 @@ def query_inputs(
     fields: Fields | None = None,
     base_url: str | None = None,
     format: str | None = None,
+    max_page: int = PAGE_BYTES,
     threads: int = 0,
 ) -> Iterator[Added]:
     """What the index says of the pages of files, folders or globs; nothing is added."""
-    opened = Opened([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
+    opened = Opened([os.fspath(path) for path in inputs], fields or Fields(), base_url, format, max_page)
     yield from _each(index, "query", opened, None, threads, Silent())
 
 
