@@ -27,9 +27,10 @@ import zstandard
 from neardup import Settings, dedup
 from neardup.evaluation.judged import Labels, read_judged
 from neardup.evaluation.many_signals import PAPER, Effort, Labelled, experiments
-from neardup.fingerprints import ShingleSet
-from neardup.results import Opened, Result
+from neardup.methods.shingles import ShingleSet
+from neardup.results import Result
 from neardup.signals import Idf, build_idf, compute
+from neardup.sources import InputSpec
 from neardup.text import read
 
 RECORD: Final = Path(__file__).parent.parent / "benchmarks" / "record"
@@ -101,7 +102,7 @@ def tokens_of(path: Path, wanted: set[int]) -> dict[int, set[int]]:
     """The different terms of some pages, by their rows."""
     found: dict[int, set[int]] = {}
     row = 0
-    with Opened([str(path)]).source() as source:
+    with InputSpec([str(path)]).open() as source:
         for chunk in source.chunks():
             batch = chunk.load().pages
             tokens = read(batch).tokens if batch.num_rows else []
@@ -118,7 +119,7 @@ def sets(data: Path, work: Path, share: float) -> list[str]:
     for name, path in taken(data, work, share):
         pages, plain = 0, []
         touched = []
-        with Opened([str(path)]).source() as source:
+        with InputSpec([str(path)]).open() as source:
             for chunk in source.chunks():
                 batch = chunk.load().pages
                 if batch.num_rows == 0:
@@ -183,11 +184,11 @@ def compression(data: Path, work: Path, share: float) -> list[str]:
     chosen = chosen[:: max(1, round(1 / share))]
     file = work / "pairs.jsonl"
     file.write_text("".join(json.dumps({key: row[key] for key in ("a", "b", "label")}) + "\n" for row in chosen))
-    pages = Opened([str(folder / "docs.jsonl.zst")])
-    with pages.source() as source:
+    pages = InputSpec([str(folder / "docs.jsonl.zst")])
+    with pages.open() as source:
         idf: Idf = build_idf(source)
     names = [{"a": row["a"], "b": row["b"]} for row in chosen]
-    signals = compute(names, pages.source, idf=idf, signals="F+fetched_wide_mcd")
+    signals = compute(names, pages.open, idf=idf, signals="F+fetched_wide_mcd")
     labelled = Labelled.of(signals, read_judged(file, Labels()))
     # Pairs of one service never straddle folds.
     service = {(row["a"], row["b"]): str(row["doc"]).split("/")[0] for row in chosen}

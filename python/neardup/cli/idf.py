@@ -33,8 +33,8 @@ def build(inputs: tuple[str, ...], out: str, threads: int, quiet: bool, **option
     from neardup.cli.display import display
     from neardup.signals import build_idf
 
-    opened = inputs_of(inputs, options)
-    with opened.source() as source:
+    spec = inputs_of(inputs, options)
+    with spec.open() as source:
         made = build_idf(source, threads=threads, progress=display(quiet))
     made.save(out)
     if not quiet:

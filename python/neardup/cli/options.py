@@ -156,9 +156,9 @@ def fields_of(options: dict[str, Any]) -> Any:
 
 def inputs_of(paths: Sequence[str], options: dict[str, Any]) -> Any:
     """The inputs of these paths, as a verb's options say they are to be read."""
-    from neardup.results import Opened
+    from neardup.sources import InputSpec
 
-    return Opened(list(paths), fields_of(options), options["base_url"], options["format_"], options["max_page"])
+    return InputSpec(list(paths), fields_of(options), options["base_url"], options["format_"], options["max_page"])
 
 
 def reading_of(options: dict[str, Any]) -> Any:
@@ -174,7 +174,7 @@ def length_of(text: str) -> int:
     >>> length_of("1MiB")
     1048576
     """
-    from neardup.engines.machine import parse_bytes
+    from neardup.engines.common.settings import parse_bytes
     from neardup.errors import UsageError
 
     size = parse_bytes(text)
@@ -191,7 +191,7 @@ def bytes_of(text: str | None) -> int:
     """
     if text is None:
         return 0
-    from neardup.engines.machine import parse_bytes
+    from neardup.engines.common.settings import parse_bytes
     from neardup.errors import UsageError
 
     size = parse_bytes(text)

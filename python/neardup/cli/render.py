@@ -97,10 +97,10 @@ def command(inputs: tuple[str, ...], out: str, **options: Any) -> None:
         cache=options["cache"],
         user_agent=options["user_agent"],
     )
-    opened = inputs_of(inputs, options)
+    spec = inputs_of(inputs, options)
     started = time.monotonic()
     quiet = options["quiet"] or options["as_json"]
-    told = render(list(inputs), out, settings, opened=opened, progress=display(quiet))
+    told = render(list(inputs), out, settings, spec=spec, progress=display(quiet))
     report = told.report()
     if options["as_json"]:
         print_json(report | {"seconds": round(time.monotonic() - started, 2)})

@@ -41,14 +41,14 @@ def command(pages: tuple[str, ...], pairs: str, rendered: tuple[str, ...], **opt
     from neardup.evaluation.judged import read_rows
     from neardup.signals import Idf, compute, write_signals
 
-    def opened(paths: tuple[str, ...]) -> Any:
-        return inputs_of(paths, options).source
+    def source_of(paths: tuple[str, ...]) -> Any:
+        return inputs_of(paths, options).open
 
     quiet = options["quiet"]
     table = compute(
         read_rows(pairs),
-        opened(pages),
-        rendered=opened(rendered) if rendered else None,
+        source_of(pages),
+        rendered=source_of(rendered) if rendered else None,
         idf=Idf.load(options["idf"]) if options["idf"] else None,
         signals=options["groups"],
         query_field=options["query_field"],
