@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.methods.base import Detector, FixedWidth, OfContent
-from neardup.methods.planner import Plan, band_probability, plan
+from neardup.methods.planner import BandLayout, band_probability, plan_bands
 from neardup.methods.registry import register
 from neardup.methods.rules import ExactJaccard, Logistic, Rule, SingleColumns
 from neardup.methods.statistics import CollectionStatistics
@@ -188,7 +188,7 @@ class TemplateAware(Detector):
         self.check(0 < self.recall < 1, "recall must be between 0 and 1")
         self.check(0 < self.least < 1, "no similarity has this probability")
         # A recall that no layout reaches is told here, not when the input is about to be read.
-        _ = self.plan
+        _ = self.layout
 
     @cached_property
     def least(self) -> float:
@@ -196,13 +196,13 @@ class TemplateAware(Detector):
         return CALIBRATION.similarity(self.probability)
 
     @cached_property
-    def plan(self) -> Plan:
+    def layout(self) -> BandLayout:
         """The bands in use and what they promise."""
-        return plan(self.least, self.recall)
+        return plan_bands(self.least, self.recall)
 
     def rules(self) -> tuple[Rule, ...]:
         content = Content(Ideas(self.structure, self.noise, self.title, self.main))
-        bands, rows = self.plan.bands, self.plan.rows
+        bands, rows = self.layout.bands, self.layout.rows
         if self.site:
             keys, sets = SiteContentBands(content, bands, rows), SiteContentSets(content)
             return (Rule(self.name, SingleColumns(keys), ExactJaccard(sets, self.least), calibration=CALIBRATION),)
@@ -212,7 +212,7 @@ class TemplateAware(Detector):
     def acceptance(self, similarity: float) -> float | None:
         if similarity < self.least:
             return 0.0
-        return band_probability(similarity, self.plan.bands, self.plan.rows)
+        return band_probability(similarity, self.layout.bands, self.layout.rows)
 
     def as_used(self) -> tuple[str, str, str]:
-        return ("5", f"{self.plan.bands} bands", f"probability ≥ {self.probability:g}")
+        return ("5", f"{self.layout.bands} bands", f"probability ≥ {self.probability:g}")

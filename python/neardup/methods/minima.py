@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.methods.base import Detector, FixedWidth
-from neardup.methods.planner import Plan, band_probability, binomial_tail, plan
+from neardup.methods.planner import BandLayout, band_probability, binomial_tail, plan_bands
 from neardup.methods.registry import register
 from neardup.methods.rules import AgreeingLanes, Rule, SingleColumns
 from neardup.methods.shared import SharesColumns
@@ -139,12 +139,12 @@ class BBitMinHash(Detector):
         self.check(0 < self.threshold <= 1, "threshold must be above 0 and at most 1")
         self.check(0 < self.recall < 1, "recall must be between 0 and 1")
         # A recall that no layout reaches is told here, not when the input is about to be read.
-        _ = self.plan
+        _ = self.layout
 
     @cached_property
-    def plan(self) -> Plan:
+    def layout(self) -> BandLayout:
         """The bands in use."""
-        return plan(self.threshold, self.recall)
+        return plan_bands(self.threshold, self.recall)
 
     @property
     def needed(self) -> int:
@@ -155,13 +155,13 @@ class BBitMinHash(Detector):
         return similarity + (1 - similarity) / (1 << self.b)
 
     def rules(self) -> tuple[Rule, ...]:
-        bands = Bands(k=self.n, bands=self.plan.bands, rows=self.plan.rows)
+        bands = Bands(k=self.n, bands=self.layout.bands, rows=self.layout.rows)
         packed = PackedMinima(n=self.n, m=self.m, bits=self.b)
         return (Rule(self.name, SingleColumns(bands), AgreeingLanes(packed, self.needed)),)
 
     def acceptance(self, similarity: float) -> float | None:
         """As if bands and lanes were independent of each other."""
-        found = band_probability(similarity, self.plan.bands, self.plan.rows)
+        found = band_probability(similarity, self.layout.bands, self.layout.rows)
         return found * binomial_tail(self.m, self._agreeing(similarity), self.needed)
 
     def as_used(self) -> tuple[str, str, str]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.methods.base import Detector, FixedWidth
-from neardup.methods.planner import Plan, band_probability, plan, supershingle_probability
+from neardup.methods.planner import BandLayout, band_probability, plan_bands, supershingle_probability
 from neardup.methods.registry import register
 from neardup.methods.rules import AgreeingColumns, ExactJaccard, Keys, Rule, SingleColumns, SupershinglePairs
 from neardup.methods.shared import SharesColumns
@@ -236,7 +236,7 @@ class MinHash(Detector):
     Bands and rows are chosen so that a pair at the threshold is found with probability ``recall`` (and more above
     it); give ``bands`` and ``rows`` to choose them yourself. An accepted pair is never below the threshold.
 
-    >>> MinHash(threshold=0.8).plan.recall >= 0.99
+    >>> MinHash(threshold=0.8).layout.recall >= 0.99
     True
     """
 
@@ -260,23 +260,23 @@ class MinHash(Detector):
         self.check((self.bands > 0) == (self.rows > 0), "give both bands and rows, or neither")
         self.check(self.bands * self.rows <= 4096, "at most 4096 functions")
         # A recall that no layout reaches is told here, not when the input is about to be read.
-        _ = self.plan
+        _ = self.layout
 
     @cached_property
-    def plan(self) -> Plan:
+    def layout(self) -> BandLayout:
         """The bands in use and what they promise."""
         if self.bands:
-            return Plan(self.threshold, self.bands, self.rows)
-        return plan(self.threshold, self.recall)
+            return BandLayout(self.threshold, self.bands, self.rows)
+        return plan_bands(self.threshold, self.recall)
 
     def rules(self) -> tuple[Rule, ...]:
-        bands = Bands(k=self.k, bands=self.plan.bands, rows=self.plan.rows, rabin=self.rabin)
+        bands = Bands(k=self.k, bands=self.layout.bands, rows=self.layout.rows, rabin=self.rabin)
         return (Rule("minhash", SingleColumns(bands), ExactJaccard(ShingleSet(self.k, self.rabin), self.threshold)),)
 
     def acceptance(self, similarity: float) -> float | None:
         if similarity < self.threshold:
             return 0.0
-        return band_probability(similarity, self.plan.bands, self.plan.rows)
+        return band_probability(similarity, self.layout.bands, self.layout.rows)
 
     def as_used(self) -> tuple[str, str, str]:
-        return (str(self.k), f"{self.plan.bands} bands", f"Jaccard ≥ {self.threshold:g}, exactly")
+        return (str(self.k), f"{self.layout.bands} bands", f"Jaccard ≥ {self.threshold:g}, exactly")
