@@ -24,9 +24,9 @@ import pytest
 import zstandard
 
 import neardup
-from neardup import Reading, Settings, _native
+from neardup import Reading, Settings
 from neardup.methods.planner import supershingle_probability
-from neardup.methods.shingles import Supershingles
+from neardup.methods.shingles import Bands, Supershingles
 from neardup.sources.memory import texts
 from neardup.testing.dice import Dice
 from neardup.testing.language import Writer
@@ -116,7 +116,7 @@ def test_accepted_pairs_are_as_many_as_exact_similarity_says(
 ) -> None:
     made, exact = pairs
     one, other = (read(batch([pair[side] for pair in made]), Reading(hash=hash)).tokens for side in (0, 1))
-    minima = [_native.minima(tokens, k=K, count=84, rabin=rabin) for tokens in (one, other)]
+    minima = [Bands(K, bands=84, rows=1, rabin=rabin).compute(tokens) for tokens in (one, other)]
     equal = minima[0] == minima[1]
     assert_unbiased(equal, exact)
     # What Alg. B accepts is as many as its curve says.

@@ -182,7 +182,7 @@ def detector_pages() -> str:
     ]
     for name, kind in known.items():
         words: Mapping[str, str] = texts.PARAMETERS[name]
-        fields = {field.name: field.default for field in dataclasses.fields(kind)}
+        fields = {field.name: field.default for field in kind.parameter_fields()}
         described(f"parameters of {name}", fields, words)
         rows = [(code(field), code(default), words[field]) for field, default in fields.items()]
         parts += [

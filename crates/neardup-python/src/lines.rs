@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 
 use crate::arrays::{detached, pyarrow};
-use crate::fingerprints::KindParts;
+use crate::compute::ReadKind;
 use crate::reading::{Asked, Fingerprinted, PagesRead, with_workbench};
 
 /// Bytes that are set aside for the text of a page that is not held; a longer one makes it grow.
@@ -134,7 +134,7 @@ pub fn fingerprint_jsonl<'py>(
     block: PyBackedBytes,
     names: Names,
     longest: usize,
-    kinds: Vec<KindParts>,
+    kinds: Vec<ReadKind>,
     held: bool,
     hash: &str,
     site_rule: &str,
@@ -164,7 +164,7 @@ pub fn fingerprint_jsonl_file<'py>(
     length: usize,
     names: Names,
     longest: usize,
-    kinds: Vec<KindParts>,
+    kinds: Vec<ReadKind>,
     held: bool,
     hash: &str,
     site_rule: &str,

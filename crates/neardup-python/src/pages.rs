@@ -16,7 +16,7 @@ use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
 use crate::arrays::{detached, list_array, pyarrow};
-use crate::fingerprints::KindParts;
+use crate::compute::ReadKind;
 use crate::reading::{Asked, Fingerprinted, PagesRead, with_workbench};
 
 pub fn reading(hash: &str, site_rule: &str) -> PyResult<Reading> {
@@ -120,7 +120,7 @@ pub fn fingerprint_pages<'py>(
     html: PyArray,
     charset: PyArray,
     url: PyArray,
-    kinds: Vec<KindParts>,
+    kinds: Vec<ReadKind>,
     held: bool,
     hash: &str,
     site_rule: &str,

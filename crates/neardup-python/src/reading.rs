@@ -12,7 +12,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use crate::arrays::{list_array, pyarrow, rows};
-use crate::fingerprints::{KindParts, kind};
+use crate::compute::ReadKind;
 use crate::pages::reading;
 
 /// Bytes of running text that a term takes.
@@ -60,8 +60,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    pub fn new(kinds: Vec<KindParts>, held: bool, hash: &str, site_rule: &str) -> PyResult<Self> {
-        let kinds = kinds.into_iter().map(kind).collect::<PyResult<Vec<_>>>()?;
+    pub fn new(kinds: Vec<ReadKind>, held: bool, hash: &str, site_rule: &str) -> PyResult<Self> {
+        let kinds = kinds.into_iter().map(|ReadKind(kind)| kind).collect();
         Ok(Asked { kinds, held, reading: reading(hash, site_rule)? })
     }
 }
