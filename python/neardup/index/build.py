@@ -23,6 +23,7 @@ from neardup.page import Skipped
 from neardup.results import open_result
 from neardup.results.texts import page_source
 from neardup.sources import Chunk, Fields, InputSpec, Source
+from neardup.sources.base import PAGE_BYTES
 from neardup.text import Reading
 from neardup.workers import in_order
 from neardup.writing import check_local
@@ -43,13 +44,14 @@ def add_inputs(
     fields: Fields | None = None,
     base_url: str | None = None,
     format: str | None = None,
+    max_page: int = PAGE_BYTES,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[Added]:
     """Adds the pages of files, folders or globs, in order, a commit a batch. A page without an id or URL is named
     after its file and place there, so that adding the same input again adds nothing.
     """
-    spec = InputSpec([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
+    spec = InputSpec([os.fspath(path) for path in inputs], fields or Fields(), base_url, format, max_page)
     yield from _each(index, "add", spec.open(), None, threads, progress or Silent())
 
 
@@ -88,10 +90,11 @@ def query_inputs(
     fields: Fields | None = None,
     base_url: str | None = None,
     format: str | None = None,
+    max_page: int = PAGE_BYTES,
     threads: int = 0,
 ) -> Iterator[Added]:
     """What the index says of the pages of files, folders or globs; nothing is added."""
-    spec = InputSpec([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
+    spec = InputSpec([os.fspath(path) for path in inputs], fields or Fields(), base_url, format, max_page)
     yield from _each(index, "query", spec.open(), None, threads, Silent())
 
 
