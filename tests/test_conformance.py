@@ -250,7 +250,7 @@ def test_an_index_answers_as_the_run(case: Case) -> None:
 @pytest.mark.parametrize("case", SERVED, indirect=True)
 def test_the_service_answers_as_the_run(case: Case) -> None:
     client = pytest.importorskip("starlette.testclient", reason="the service needs the extra 'serve'").TestClient
-    from neardup.web.service.api import application
+    from neardup.service.api import application
 
     with (
         Index(index_of(case, "served"), sync="system") as index,

@@ -39,6 +39,7 @@ LAYERS = [
     {"estimate"},
     {"index"},
     {"client"},
+    {"service"},
     {"integrations"},
     {"signals"},
     {"render"},

@@ -81,8 +81,8 @@ def command(folder: str, host: str, port: int, backups: str | None, **options: A
     from neardup.engines.machine import parse_bytes
     from neardup.index import Index
     from neardup.index.index import MEMORY
-    from neardup.web.service.gate import Limits
-    from neardup.web.service.serve import serve
+    from neardup.service.gate import Limits
+    from neardup.service.serve import serve
 
     limits = Limits(
         body=parse_bytes(options["max_body"]),

@@ -84,8 +84,8 @@ def application(
     space: Workspace, *, hosts: Iterable[str] | None = None, addresses: bool = False, token: str | None = None
 ) -> ASGIApp:
     """The guarded application of an open workspace."""
+    from neardup.service.hosts import LOOPBACK
     from neardup.web.guard import Guard
-    from neardup.web.hosts import LOOPBACK
 
     inner = _routes()
     inner.state.space = space

@@ -14,7 +14,7 @@ import time
 from http import HTTPStatus
 from typing import Any, Final
 
-from neardup.web.service.gate import Limits, error_body
+from neardup.service.gate import Limits, error_body
 
 #: Of the files that the process may still open, the index is left so many parts of one.
 _SHARE: Final = 2

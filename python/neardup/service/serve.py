@@ -11,9 +11,9 @@ from pathlib import Path
 
 from neardup.errors import MissingExtra, OutputError, UsageError
 from neardup.index import Index
-from neardup.web.loopback import is_loopback
-from neardup.web.service.api import LOG, application
-from neardup.web.service.gate import DEFAULT, Limits
+from neardup.service.api import LOG, application
+from neardup.service.gate import DEFAULT, Limits
+from neardup.service.loopback import is_loopback
 
 
 def serve(
@@ -44,7 +44,7 @@ def serve(
     try:
         import uvicorn
 
-        from neardup.web.service.connection import bounded_protocol
+        from neardup.service.connection import bounded_protocol
 
         protocol = bounded_protocol(limits)
     except ImportError as error:
@@ -86,7 +86,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _log() -> None:
     """A JSON object a line on standard error; what the server and the event loop complain of, once a minute."""
-    from neardup.web.service.connection import JsonLines, Seldom
+    from neardup.service.connection import JsonLines, Seldom
 
     for name in ("asyncio", "uvicorn.error"):
         complaints = logging.getLogger(name)

@@ -17,9 +17,9 @@ from typing import Annotated, Any, Final
 
 from neardup.errors import ConflictError, InputError, MissingExtra, NeardupError, OutputError, UsageError
 from neardup.index import Answer, Index
+from neardup.service.gate import DEFAULT, Gate, Limits, Refused
+from neardup.service.hosts import LOOPBACK, Hosts
 from neardup.version import VERSION
-from neardup.web.hosts import LOOPBACK, Hosts
-from neardup.web.service.gate import DEFAULT, Gate, Limits, Refused
 
 LOG: Final = logging.getLogger("neardup.service")
 #: Pages that share a commit, and questions that share a look-up, at most.
@@ -45,10 +45,10 @@ def application(
         from fastapi.responses import PlainTextResponse, Response
         from starlette.exceptions import HTTPException
 
-        from neardup.web.service import models
-        from neardup.web.service.batching import Batcher
-        from neardup.web.service.metrics import Metrics
-        from neardup.web.service.rounds import Asked, add_together, query_together
+        from neardup.service import models
+        from neardup.service.batching import Batcher
+        from neardup.service.metrics import Metrics
+        from neardup.service.rounds import Asked, add_together, query_together
     except ImportError as error:
         raise MissingExtra(f"the service needs {error.name}", hint="pip install 'neardup[serve]'") from None
 

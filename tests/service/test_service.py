@@ -327,7 +327,7 @@ def test_the_description_holds(tmp_path: Path) -> None:
     schemathesis = pytest.importorskip("schemathesis", reason="fuzzing the API needs schemathesis")
     from hypothesis import HealthCheck, given, settings
 
-    from neardup.web.service.api import application
+    from neardup.service.api import application
 
     Index.create(tmp_path / "index", "minhash")
     with Index(tmp_path / "index", sync="system") as index:

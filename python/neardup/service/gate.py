@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from neardup.web.hosts import Hosts, is_own_origin
+from neardup.service.hosts import Hosts, is_own_origin
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-from neardup.web.service.gate import Refused
+from neardup.service.gate import Refused
 
 Asked = TypeVar("Asked")
 Answered = TypeVar("Answered")
