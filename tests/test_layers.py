@@ -21,7 +21,8 @@ ROOT = Path(neardup.__file__).parent
 
 #: From the ground up. What is not there yet has its place already.
 LAYERS = [
-    {"errors", "version", "lazy", "record", "page", "selection", "spreadsheet", "workers", "writing", "_native"},
+    {"errors", "version", "lazy", "record", "answers", "several", "page", "selection", "spreadsheet"}
+    | {"workers", "writing", "_native"},
     {"text"},
     {"fingerprints"},
     {"detectors"},
@@ -37,8 +38,8 @@ LAYERS = [
     {"report"},
     {"job"},
     {"estimate"},
-    {"index"},
     {"client"},
+    {"index"},
     {"service"},
     {"integrations"},
     {"signals"},
@@ -58,6 +59,9 @@ OPTIONAL = {
     "duckdb", "fastapi", "ir_measures", "jinja2", "markupsafe", "matplotlib", "pandas", "playwright", "polars",
     "prometheus_client", "pyspark", "scrapy", "sklearn", "starlette", "threadpoolctl", "twisted", "uvicorn",
 }  # fmt: skip
+
+#: This package, for a process that looks at nothing else.
+_PATH = f"import sys; sys.path.insert(0, {str(ROOT.parent)!r}); "
 
 MODULES = sorted(ROOT.rglob("*.py"))
 
@@ -136,6 +140,17 @@ def test_the_base_package_loads_without_the_extras() -> None:
     code = "import sys, neardup, neardup.job, neardup.cli, neardup.testing; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not OPTIONAL & set(done.stdout.split())
+
+
+def test_the_client_needs_the_standard_library_only() -> None:
+    code = "import sys; before = set(sys.modules); import neardup.client; print(*(sys.modules.keys() - before))"
+    done = subprocess.run([sys.executable, "-I", "-c", _PATH + code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    ours = {name for name in loaded if name.partition(".")[0] == "neardup"}
+    names = {"", ".version", ".lazy", ".errors", ".answers", ".several", ".client"}
+    assert ours == {f"neardup{name}" for name in names}
+    foreign = {name.partition(".")[0] for name in loaded} - {"neardup"} - sys.stdlib_module_names
+    assert foreign == set()
 
 
 def test_every_package_has_its_place() -> None:

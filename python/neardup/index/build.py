@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from neardup.answers import Answer
 from neardup.detectors import parse
 from neardup.engines import Progress, Settings, Silent
 from neardup.errors import InputError
 from neardup.fingerprints import CollectionStatistics
-from neardup.index.answers import Answer
 from neardup.index.incoming import Arrays, encoded
 from neardup.index.index import MOST, Index, new_index
 from neardup.job import statistics_of

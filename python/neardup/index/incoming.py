@@ -19,7 +19,7 @@ from neardup import _native
 from neardup.engines.fingerprinting import Given
 from neardup.errors import InputError, UsageError
 from neardup.index.shape import Shape
-from neardup.selection import check_several
+from neardup.several import check_several
 from neardup.sources.memory import Pages, as_table, texts
 from neardup.text import Reading, read
 

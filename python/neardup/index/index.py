@@ -17,17 +17,18 @@ from typing import Any, Final, Literal, Self
 import pyarrow as pa
 
 from neardup import _native
+from neardup.answers import Answer, Stats
 from neardup.detectors import Detector, parse
 from neardup.detectors.default import default_detector, default_without_statistics
 from neardup.engines import first_pass
 from neardup.errors import ConflictError, FormatError, InputError, OutputError, UsageError
 from neardup.fingerprints import CollectionStatistics
 from neardup.index.about import TABLES, About
-from neardup.index.answers import Answer, answers
 from neardup.index.group import Group
 from neardup.index.incoming import Arrays, Page, Request, arrays_of, arrays_of_batch, encoded, moment, page_list
 from neardup.index.shape import open_store, shape_of
 from neardup.index.single import single_of
+from neardup.index.wording import answers
 from neardup.page import Kinds
 from neardup.sinks.folder import new_folder
 from neardup.sources.memory import Pages
@@ -47,24 +48,6 @@ _TOGETHER: Final = 256
 _LITTLE_ROOM: Final = 256 << 20
 #: How long it is remembered that a request was carried out, in seconds.
 _REQUESTS_KEPT: Final = 7 * 86_400
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What is in an index."""
-
-    pages: int
-    #: Different token sequences among them.
-    identity_sets: int
-    #: Keys that list as many pages as a key may, and how often a page was not listed because of it.
-    full_keys: int
-    left_out: int
-    #: Bytes on disk: of the tables, and of the journal that will become part of them.
-    table_bytes: int
-    journal_bytes: int
-    detector: str
-    #: Names the frozen statistics of the collection, where the detector needs some.
-    statistics: str | None
 
 
 @dataclass(frozen=True, slots=True)

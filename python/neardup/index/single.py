@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
+from neardup.answers import Answer
 from neardup.detectors import Rule
 from neardup.fingerprints.native_kinds import native_kind
-from neardup.index.answers import Answer, answer_of
 from neardup.index.incoming import Page, Request, encoded, seconds, token_array
 from neardup.index.shape import Shape
+from neardup.index.wording import answer_of
 from neardup.sources.memory import row_of
 from neardup.text import Reading
 
