@@ -17,10 +17,10 @@ mod errors;
 mod exact;
 mod fingerprints;
 mod index;
+mod index_pages;
 mod json_array;
 mod lines;
 mod matching;
-mod one_page;
 mod page_files;
 mod pages;
 mod pairs;
@@ -50,7 +50,7 @@ mod _native {
     #[pymodule_export]
     use crate::delimited::{read_delimited, wrong_rows};
     #[pymodule_export]
-    use crate::errors::DamagedError;
+    use crate::errors::{CallError, DamagedError, LockedError, StoreError};
     #[pymodule_export]
     use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]
@@ -58,7 +58,9 @@ mod _native {
         minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets, term_sketches,
     };
     #[pymodule_export]
-    use crate::index::{IndexStore, site_hashes, token_identities, verify_index};
+    use crate::index::{IndexAnswers, IndexMatches, IndexStore, site_hashes, token_identities, verify_index};
+    #[pymodule_export]
+    use crate::index_pages::{PageReader, index_pages};
     #[pymodule_export]
     use crate::json_array::{ArrayCutter, too_long};
     #[pymodule_export]
@@ -68,8 +70,6 @@ mod _native {
     };
     #[pymodule_export]
     use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
-    #[pymodule_export]
-    use crate::one_page::{PageReader, index_page};
     #[pymodule_export]
     use crate::page_files::read_plain_files;
     #[pymodule_export]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
@@ -50,7 +50,7 @@ def add_inputs(
     after its file and place there, so that adding the same input again adds nothing.
     """
     opened = Opened([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
-    yield from _each(index, "add", opened, None, threads, progress or Silent())
+    yield from _each(index, index.add_arrays, opened, None, threads, progress or Silent())
 
 
 def build(
@@ -82,7 +82,7 @@ def build(
     with new_index(folder) as place:
         Index.create(place, detector, reading=reading, statistics=statistics, most=most)
         with Index(place, sync="system") as index:
-            yield from _each(index, "add", opened, names, threads, progress or Silent())
+            yield from _each(index, index.add_arrays, opened, names, threads, progress or Silent())
             index.flush()
 
 
@@ -115,11 +115,11 @@ def query_inputs(
 ) -> Iterator[Added]:
     """What the index says of the pages of files, folders or globs; nothing is added."""
     opened = Opened([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
-    yield from _each(index, "query", opened, None, threads, Silent())
+    yield from _each(index, index.query_arrays, opened, None, threads, Silent())
 
 
 def _each(
-    index: Index, what: Literal["add", "query"], opened: Opened, names: list[str] | None, threads: int,
+    index: Index, carry_out: Callable[[Arrays], list[Answer]], opened: Opened, names: list[str] | None, threads: int,
     progress: Progress,
 ) -> Iterator[Added]:  # fmt: skip
     """Reading and fingerprinting goes on in other threads while a batch is carried out."""
@@ -129,6 +129,9 @@ def _each(
         loaded = chunk.load()
         arrays = index.arrays(loaded.pages, _named(loaded.pages)) if loaded.pages.num_rows else None
         return arrays, loaded.skipped, chunk.nbytes
+
+    def answered(arrays: Arrays | None) -> list[Answer]:
+        return [] if arrays is None else carry_out(arrays)
 
     before = 0
     with opened.source() as source, ThreadPoolExecutor(1) as committing:
@@ -141,7 +144,7 @@ def _each(
                 if arrays is not None and names is not None:
                     arrays = _renamed(arrays, names[before : before + count])
                 before += count
-                under_way.append((committing.submit(index.carry_out, what, arrays), skipped))
+                under_way.append((committing.submit(answered, arrays), skipped))
                 if len(under_way) > 1:
                     done, told = under_way.popleft()
                     yield Added(done.result(), told)

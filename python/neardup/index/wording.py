@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from neardup import _native
 from neardup.answers import Answer, Match
 from neardup.detectors import Rule
 from neardup.engines.matching import scores_of
@@ -16,20 +17,15 @@ SAME_TOKENS: Final = "identity"
 _REPLACED, _REPEATED, _FULL_KEY, _CONFLICT = 1, 2, 4, 8
 
 
-def answers(ids: Sequence[str], rules: Sequence[Rule], raw: Any, by_site: bool = False) -> list[Answer]:
+def answers(
+    names: Sequence[str], rules: Sequence[Rule], given: _native.IndexAnswers, by_site: bool = False
+) -> list[Answer]:
     """Answers as the native index gives them, in words; ``by_site`` is that of its shape."""
-    offsets, found, scores, which, copies, flags, more = raw
-    if by_site:
-        # Its first rule says "the same tokens" too.
-        which = np.maximum(which - 1, -1)
-    # A rule's number; −1, the last, is "the same tokens".
-    names = [*(rule.name for rule in rules), SAME_TOKENS]
-    scores = scores_of(rules, which, scores)
-    matches = [
-        Match(bytes(match).decode("utf-8", "replace"), score, names[rule], count)
-        for match, score, rule, count in zip(found, scores.tolist(), which.tolist(), copies.tolist(), strict=True)
-    ]
-    starts = offsets.tolist()
+    flags = given.flags.tolist()
+    if given.matches is None:
+        return [_answer(name, (), flag, 0) for name, flag in zip(names, flags, strict=True)]
+    matches = _matches(rules, given.matches, by_site)
+    starts, more = given.matches.offsets.tolist(), given.matches.more.tolist()
 
     def of_page(at: int) -> tuple[Match, ...]:
         mine = matches[starts[at] : starts[at + 1]]
@@ -37,19 +33,24 @@ def answers(ids: Sequence[str], rules: Sequence[Rule], raw: Any, by_site: bool =
 
     return [
         _answer(name, of_page(at), flag, further)
-        for at, (name, flag, further) in enumerate(zip(ids, flags.tolist(), more.tolist(), strict=True))
+        for at, (name, flag, further) in enumerate(zip(names, flags, more, strict=True))
     ]
 
 
-def answer_of(id: str, rules: Sequence[Rule], flags: int, raw: Any) -> Answer:
-    """The answer to one page: its flags, and what the native index gave if it has matches.
-
-    >>> answer_of("a", [], 1, None).replaced
-    True
-    """
-    if raw is not None:
-        return answers([id], rules, raw)[0]
-    return _answer(id, (), flags, 0)
+def _matches(rules: Sequence[Rule], given: _native.IndexMatches, by_site: bool) -> list[Match]:
+    which: Any = given.rules
+    if by_site:
+        # Its first rule says "the same tokens" too.
+        which = np.maximum(which - 1, -1)
+    # A rule's number; −1, the last, is "the same tokens".
+    names = [*(rule.name for rule in rules), SAME_TOKENS]
+    scores = scores_of(rules, which, given.scores)
+    return [
+        Match(match.decode("utf-8", "replace"), score, names[rule], count)
+        for match, score, rule, count in zip(
+            given.ids, scores.tolist(), which.tolist(), given.copies.tolist(), strict=True
+        )
+    ]
 
 
 def _answer(id: str, matches: tuple[Match, ...], flags: int, more: int) -> Answer:
