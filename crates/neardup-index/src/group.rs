@@ -267,7 +267,7 @@ impl Index {
     fn check_one(&self, page: &OnePage) -> Result<()> {
         let (words, sets) = (page.words.len(), page.sets.len());
         // Of one that is not compared nothing is held.
-        let fits = (words, sets) == (self.shape().words(), self.shape().sets)
+        let fits = (words, sets) == (self.shape().words(), self.shape().sets())
             || (words, sets) == (0, 0) && !page.active;
         if fits { Ok(()) } else { Err(Error::Usage("the arrays do not fit the index".to_owned())) }
     }
@@ -305,8 +305,8 @@ fn only(mut answers: Vec<Answer>) -> Result<Answer> {
 /// Pages side by side, as batches come.
 pub(crate) fn with_arrays<R>(shape: &Shape, some: &[OnePage], work: impl FnOnce(&Pages<'_>) -> R) -> R {
     let mut start = 0;
-    let mut columns = Vec::with_capacity(shape.widths.len());
-    for &width in &shape.widths {
+    let mut columns = Vec::with_capacity(shape.widths().len());
+    for &width in shape.widths() {
         let mut column: Vec<u64> = Vec::with_capacity(width * some.len());
         for page in some {
             match page.words.get(start..start + width) {
@@ -317,7 +317,7 @@ pub(crate) fn with_arrays<R>(shape: &Shape, some: &[OnePage], work: impl FnOnce(
         columns.push(column);
         start += width;
     }
-    let sets: Vec<(Vec<i64>, Vec<u64>)> = (0..shape.sets).map(|at| lists(some, at)).collect();
+    let sets: Vec<(Vec<i64>, Vec<u64>)> = (0..shape.sets()).map(|at| lists(some, at)).collect();
     let active: Vec<bool> = some.iter().map(|page| page.active).collect();
     let sites: Vec<u64> = some.iter().map(|page| page.site).collect();
     let times: Vec<i64> = some.iter().map(|page| page.time).collect();

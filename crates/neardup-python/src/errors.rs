@@ -1,7 +1,8 @@
 //! The one place where errors of the crates become Python's exceptions.
 
+use neardup_core::error::Error as CoreError;
 use neardup_index::error::Error as IndexError;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::{PyErr, create_exception};
 
 create_exception!(neardup._native, StoreError, PyException, "The disk, or the store on it, refused.");
@@ -18,4 +19,9 @@ pub fn of_index(error: IndexError) -> PyErr {
         IndexError::Store(_) => StoreError::new_err(what),
         IndexError::Usage(_) => CallError::new_err(what),
     }
+}
+
+/// An error of the core: what was handed over makes no sense.
+pub fn of_core(error: CoreError) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }

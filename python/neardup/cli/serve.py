@@ -48,7 +48,7 @@ from neardup.cli.options import Verb, bytes_of, folder_to_write
     type=click.IntRange(min=1),
     default=10_000,
     show_default=True,
-    help="Pages that may wait to be added.",
+    help="Pages that may wait to be added or asked about.",
 )
 @click.option(
     "--max-connections",
@@ -78,7 +78,7 @@ def command(folder: str, host: str, port: int, backups: str | None, **options: A
       neardup serve seen
       curl -s localhost:8750/v1/pages -H 'content-type: application/json' -d '{"id": "a", "text": "…"}'
     """
-    from neardup.engines.machine import parse_bytes
+    from neardup.engines.common.machine import parse_bytes
     from neardup.index import Index
     from neardup.index.index import MEMORY
     from neardup.service.gate import Limits

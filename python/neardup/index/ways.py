@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from neardup import _native
 from neardup.answers import Answer
-from neardup.detectors import Rule
-from neardup.fingerprints.native_kinds import native_kind
 from neardup.index.incoming import (
     Arrays,
     Page,
@@ -32,6 +30,8 @@ from neardup.index.incoming import (
 )
 from neardup.index.shape import Shape
 from neardup.index.wording import answers
+from neardup.methods import Rule
+from neardup.methods.native_kinds import native_kind
 from neardup.sources.memory import row_of
 from neardup.text import Reading
 

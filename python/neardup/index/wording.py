@@ -9,8 +9,8 @@ import numpy as np
 
 from neardup import _native
 from neardup.answers import Answer, Match
-from neardup.detectors import Rule
-from neardup.engines.matching import scores_of
+from neardup.engines.common.matching import scores_of
+from neardup.methods import Rule
 
 #: The rule of pages with the same tokens.
 SAME_TOKENS: Final = "identity"

@@ -37,7 +37,7 @@ class Metrics:
             "neardup_repeats", "Pages that had near-duplicates, by what was asked.", ["what"], registry=self.registry
         )
         self.registry.register(_Commits(index))
-        Gauge("neardup_waiting_pages", "Pages that wait to be added.", registry=self.registry).set_function(waiting)
+        Gauge("neardup_waiting_pages", "Pages that are waited for.", registry=self.registry).set_function(waiting)
         Gauge("neardup_index_pages", "Pages in the index.", registry=self.registry).set_function(
             lambda: index.stats().pages
         )
