@@ -108,7 +108,7 @@ def test_a_request_may_be_longer_than_what_is_verified_together(index: Index) ->
 
 def test_additions_of_threads_share_commits(tmp_path: Path) -> None:
     """Of a detector that the native module knows, and of one whose fingerprints are computed in Python."""
-    for detector in ("combined", "rare-chunks"):
+    for detector in ("combined", "winnowing"):
         Index.create(tmp_path / detector, detector)
         with Index(tmp_path / detector) as index:
 
