@@ -17,10 +17,10 @@ mod errors;
 mod exact;
 mod fingerprints;
 mod index;
+mod index_pages;
 mod json_array;
 mod lines;
 mod matching;
-mod one_page;
 mod page_files;
 mod pages;
 mod pairs;
@@ -48,13 +48,15 @@ mod _native {
     #[pymodule_export]
     use crate::delimited::{read_delimited, wrong_rows};
     #[pymodule_export]
-    use crate::errors::DamagedError;
+    use crate::errors::{CallError, DamagedError, LockedError, StoreError};
     #[pymodule_export]
     use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]
     use crate::fingerprints::{pairs_of_keys, parities, pieces};
     #[pymodule_export]
-    use crate::index::{IndexStore, site_hashes, token_identities, verify_index};
+    use crate::index::{IndexAnswers, IndexMatches, IndexStore, site_hashes, token_identities, verify_index};
+    #[pymodule_export]
+    use crate::index_pages::{PageReader, index_pages};
     #[pymodule_export]
     use crate::json_array::{ArrayCutter, too_long};
     #[pymodule_export]
@@ -64,8 +66,6 @@ mod _native {
     };
     #[pymodule_export]
     use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
-    #[pymodule_export]
-    use crate::one_page::{PageReader, index_page};
     #[pymodule_export]
     use crate::page_files::read_plain_files;
     #[pymodule_export]
