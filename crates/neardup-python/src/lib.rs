@@ -31,6 +31,7 @@ mod set_files;
 mod signals;
 mod sketches;
 mod statistics;
+mod structure;
 mod study;
 mod terms;
 
@@ -92,6 +93,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::statistics::{NumberTable, Repeats, member_windows, merge_frequencies, repeat_levels};
+    #[pymodule_export]
+    use crate::structure::{noise_names, page_structure, place_names, term_noise};
     #[pymodule_export]
     use crate::study::{
         ParagraphSteps, bag_names, bow_tie, counted_paragraphs, crawl, growth, page_paragraphs,
