@@ -67,9 +67,11 @@ __all__ = [
     "merge_frequencies",
     "minima",
     "minima_keys",
+    "noise_names",
     "one_permutation_sketches",
     "packed_minima",
     "page_paragraphs",
+    "page_structure",
     "page_terms",
     "page_url",
     "pairs_of_keys",
@@ -77,6 +79,7 @@ __all__ = [
     "parse_jsonl",
     "parse_jsonl_file",
     "pieces",
+    "place_names",
     "projection_codes",
     "projections",
     "random_windows",
@@ -98,6 +101,7 @@ __all__ = [
     "stretches",
     "tagged_minima",
     "term_difference",
+    "term_noise",
     "term_sketches",
     "terms",
     "token_identities",
@@ -606,6 +610,12 @@ class SampleIndex:
 def anatomy(
     content: pa.LargeBinaryArray, html: pa.BooleanArray, charset: pa.StringArray, url: pa.StringArray
 ) -> tuple[pa.LargeStringArray, pa.LargeListArray, pa.LargeListArray, pa.StringArray]: ...
+def page_structure(
+    content: pa.LargeBinaryArray, html: pa.BooleanArray, charset: pa.StringArray, url: pa.StringArray
+) -> tuple[pa.LargeListArray, pa.LargeListArray]: ...
+def place_names() -> dict[str, int]: ...
+def term_noise(terms: pa.LargeListArray) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
+def noise_names() -> tuple[dict[str, int], dict[str, int]]: ...
 def compression_window(method: str) -> int: ...
 def compressed_sizes(
     content: pa.LargeBinaryArray, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32], *, method: str
