@@ -58,7 +58,7 @@ def summary_html(told: Explanation) -> Html:
                 element("span", kind.judgement, class_=f"tag {kind.judgement}"),
                 f" — {kind.because}.",
             ),
-            paragraph("What differs stands in: ", kind.stands_in, ".") if kind.stands_in else None,
+            paragraph("Differences: ", kind.stands_in, ".") if kind.stands_in else None,
             [paragraph(sentence) for sentence in told.because],
         ]
     )

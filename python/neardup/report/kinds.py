@@ -154,9 +154,11 @@ class Difference:
         """What it stands in, in words.
 
         >>> Difference("content", "fish", "chips", "content", "frame (navigation)").where
-        'A: content; B: frame (navigation)'
+        'content of A, frame (navigation) of B'
         """
-        return self.where_a if self.where_a == self.where_b else f"A: {self.where_a or '–'}; B: {self.where_b or '–'}"
+        if self.where_a == self.where_b:
+            return self.where_a
+        return f"{self.where_a or 'nothing'} of A, {self.where_b or 'nothing'} of B"
 
 
 @record(frozen=True, slots=True)
@@ -174,10 +176,10 @@ class Kind:
 
         >>> frame = Difference("content", "a", "b", "frame (footer)", "frame (footer)")
         >>> Kind("rest", "undecided", "", [frame, frame, Difference("content", "c", "d", "title", "content")]).stands_in
-        'frame (footer) 2, A: title; B: content 1'
+        '2 in frame (footer); 1 in title of A, content of B'
         """
         counts = Counter(each.where for each in self.differences if each.where)
-        return ", ".join(f"{where} {count:,}" for where, count in counts.most_common(3))
+        return "; ".join(f"{count:,} in {where}" for where, count in counts.most_common(3))
 
 
 def kind_of(a: Page, b: Page) -> Kind:
