@@ -46,7 +46,7 @@ class Block:
         """What the block is, in words.
 
         >>> blocks("<nav><ul><li><a href=/>Home</a></ul></nav>")[0].where
-        'frame (navigation, link), item'
+        'frame (link, navigation), item'
         """
         inside = [name for name in self.places if name not in (self.role, self.element)]
         role = f"{self.role} ({', '.join(inside)})" if inside else self.role
