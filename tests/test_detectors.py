@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import neardup.detectors
-from neardup.detectors import Detector, detectors, parse, plan, register
-from neardup.detectors.planner import (
-    Plan,
+import neardup.methods
+from neardup.errors import NeardupError, SpecError, UsageError
+from neardup.methods import Detector, detectors, parse, plan_bands, register
+from neardup.methods.planner import (
+    BandLayout,
     band_probability,
     binomial_tail,
     chernoff_bound,
@@ -24,8 +25,7 @@ from neardup.detectors.planner import (
     supershingle_probability,
     underestimate_probability,
 )
-from neardup.detectors.registry import BUILT_IN
-from neardup.errors import NeardupError, SpecError, UsageError
+from neardup.methods.registry import FAMILIES
 
 shares = st.floats(0, 1, exclude_min=True, exclude_max=True)
 
@@ -265,22 +265,24 @@ def test_whole_numbers_are_taken_for_shares_and_any_case_for_booleans() -> None:
     assert parse("broder(rabin=true)") == parse("broder(rabin=True)") == parse("broder(rabin=TRUE)")
 
 
-def test_every_detector_is_at_home_in_the_module_of_its_name() -> None:
-    folder = Path(neardup.detectors.__file__).parent
-    registering = {path.stem for path in folder.glob("*.py") if "\n@register\n" in path.read_text()}
-    assert registering == {name.replace("-", "_") for name in BUILT_IN}
-    assert set(BUILT_IN) <= detectors().keys()
+def test_every_detector_is_at_home_in_the_family_that_lists_it() -> None:
+    folder = Path(neardup.methods.__file__).parent
+    registering = {path for path in folder.rglob("*.py") if "\n@register\n" in path.read_text()}
+    assert {path.parent.name if path.stem == "__init__" else path.stem for path in registering} == FAMILIES.keys()
+    homes = {name: kind.__module__ for name, kind in detectors().items() if kind.__module__.startswith("neardup.")}
+    assert homes == {name: f"neardup.methods.{family}" for family, names in FAMILIES.items() for name in names}
 
 
 def test_a_detector_is_loaded_when_it_is_asked_for() -> None:
-    script = "import sys, neardup; neardup.parse('minhash'); print('neardup.detectors.broder' in sys.modules)"
+    script = "import sys, neardup; neardup.parse('minhash'); print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    families = {f"neardup.methods.{family}" for family in FAMILIES}
+    assert families & set(done.stdout.split()) == {"neardup.methods.shingles"}
 
 
 def test_a_built_in_name_is_taken_before_it_is_loaded() -> None:
     script = """
-from neardup.detectors import Detector, register
+from neardup.methods import Detector, register
 try:
     register(type("Mine", (Detector,), {"name": "broder"}))
 except ValueError as error:
@@ -333,7 +335,7 @@ def test_the_binomial_tail_is_its_sum(trials: int, probability: float, least: in
 @given(st.floats(0.05, 1), st.floats(0.01, 0.999))
 def test_a_plan_keeps_its_promise(threshold: float, recall: float) -> None:
     try:
-        chosen = plan(threshold, recall)
+        chosen = plan_bands(threshold, recall)
     except UsageError:
         # No layout of so few functions: then one row a band, the most any layout finds, must fall short.
         assert band_probability(threshold, 256, 1) < recall + 1e-9
@@ -344,7 +346,7 @@ def test_a_plan_keeps_its_promise(threshold: float, recall: float) -> None:
 
 
 def test_the_s_curve_rises() -> None:
-    curve = Plan(0.8, bands=16, rows=6).curve()
+    curve = BandLayout(0.8, bands=16, rows=6).curve()
     assert (curve[0], curve[-1]) == ((0.0, 0.0), (1.0, 1.0))
     assert [chance for _, chance in curve] == sorted(chance for _, chance in curve)
     assert curve[80][1] == pytest.approx(1 - (1 - 0.8**6) ** 16)
@@ -353,9 +355,9 @@ def test_the_s_curve_rises() -> None:
 @pytest.mark.parametrize(("threshold", "recall"), [(0, 0.9), (1.1, 0.9), (0.8, 0), (0.8, 1)])
 def test_a_plan_for_nothing_is_an_error(threshold: float, recall: float) -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
-        plan(threshold, recall)
+        plan_bands(threshold, recall)
 
 
 def test_a_plan_beyond_its_functions_says_what_to_try() -> None:
     with pytest.raises(UsageError, match=r"no layout of at most 8 functions.*ask for less recall"):
-        plan(0.3, 0.99, functions=8)
+        plan_bands(0.3, 0.99, functions=8)

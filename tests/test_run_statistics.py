@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,14 @@ from click.testing import CliRunner
 
 from neardup import Settings, dedup, explain, open_result
 from neardup.cli.main import application
-from neardup.detectors import detectors, parse
-from neardup.detectors.default import default_detector
-from neardup.engines.earlier import STATISTICS
+from neardup.engines.common.earlier import STATISTICS
 from neardup.errors import UsageError
 from neardup.index import Index, build
+from neardup.methods import detectors, parse
+from neardup.methods.default import default_detector
 from neardup.page import Kinds
 from neardup.report.explain import explain_pages
-from neardup.report.run_pages import RunPages
+from neardup.results.pages import RunPages
 from neardup.testing.same_template import directory
 
 MARKUP = str(default_detector(Kinds(html=1)))
@@ -124,7 +123,8 @@ def test_an_index_of_a_run_has_its_statistics(folder: Path, tmp_path: Path, monk
     def counted_again(*_: Any, **__: Any) -> None:
         raise AssertionError("the run has them")
 
-    monkeypatch.setattr(sys.modules["neardup.index.build"], "statistics_of", counted_again)
+    monkeypatch.setattr("neardup.engines.local.run.count", counted_again)
+    monkeypatch.setattr("neardup.job.run.count", counted_again)
     for _ in build(tmp_path / "seen", folder / "out"):
         pass
     counted = open_result(folder / "out").statistics

@@ -22,13 +22,14 @@ import pyarrow as pa
 import reference_texts as texts
 
 from neardup.cli.main import VERBS, application
-from neardup.detectors import Detector, detectors
-from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT, REASONS
-from neardup.engines.settings import Settings
-from neardup.engines.unread import all_of
+from neardup.engines.common.reasons import REASONS
+from neardup.engines.common.settings import Settings
+from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.unread import all_of
 from neardup.graph.clusters import CLUSTERS
 from neardup.graph.keep import POLICIES
 from neardup.job import find_duplicates
+from neardup.methods import Detector, detectors
 from neardup.page import PAGES as PAGES_IN
 from neardup.signals.catalogue import GROUPS, SIGNALS
 from neardup.sinks.decisions import ADDED
@@ -220,7 +221,7 @@ def columns(name: str, schema: pa.Schema, words: Mapping[str, str]) -> str:
 
 def results() -> str:
     sample = find_duplicates(["the same nine words stand in both of these"] * 2).report
-    described("run.json", [*sample, "certificate", "decisions", "peak_memory", "spark"], texts.RUN)
+    described("run.json", [*sample, "certificate", "checksum", "decisions", "files", "peak_memory", "spark"], texts.RUN)
     described("reasons", REASONS, REASONS)
     added = ", ".join(code(name) for name in ADDED.names)
     headers = ", ".join(code("-".join(p.capitalize() for p in name.split("_"))) for name in ADDED.names)
@@ -263,7 +264,7 @@ def results() -> str:
             "## As Spark writes it",
             "Each table is a folder of parts, `pages.parquet/part-00000-….parquet` and so on, in order; read one after "
             "another they are the table. Spark has no unsigned numbers: `row`, `row_a` and `row_b` are `int64` there, "
-            "and `clusters.parquet` also has the `row` it is sorted by. `neardup.open_result` reads both alike.",
+            "and `earlier.parquet` also has the `place` it is sorted by. `neardup.open_result` reads both alike.",
             "## skipped.parquet",
             "All that was not read, where there is more of it than `run.json` names: records in input order, then "
             "files that were left out of folders. Of the local engine only; Spark names the first 1,000.",

@@ -1,5 +1,6 @@
 //! The one place where errors of the crates become Python's exceptions.
 
+use neardup_core::error::Error as CoreError;
 use neardup_index::error::Error as IndexError;
 use pyo3::exceptions::{PyBlockingIOError, PyException, PyOSError, PyValueError};
 use pyo3::{PyErr, create_exception};
@@ -15,4 +16,9 @@ pub fn of_index(error: IndexError) -> PyErr {
         IndexError::Store(_) => PyOSError::new_err(what),
         IndexError::Usage(_) => PyValueError::new_err(what),
     }
+}
+
+/// An error of the core: what was handed over makes no sense.
+pub fn of_core(error: CoreError) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }

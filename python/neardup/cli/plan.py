@@ -30,12 +30,12 @@ def command(threshold: float, recall: float, functions: int, detector: str | Non
       neardup plan --threshold .8 --recall .99
       neardup plan --detector 'supershingling(kappa=2)'
     """
-    from neardup.detectors import planner
+    from neardup.methods import planner
 
     if detector is not None:
         _plan_of(detector, threshold, as_json)
         return
-    chosen = planner.plan(threshold, recall, functions=functions)
+    chosen = planner.plan_bands(threshold, recall, functions=functions)
     tails = {
         "functions": chosen.functions,
         "underestimates_by_10_percent": planner.underestimate_probability(chosen.functions, threshold),
@@ -77,8 +77,8 @@ def command(threshold: float, recall: float, functions: int, detector: str | Non
 
 
 def _plan_of(spec: str, threshold: float, as_json: bool) -> None:
-    from neardup.detectors import detectors, parse
     from neardup.errors import UsageError
+    from neardup.methods import detectors, parse
 
     chosen = parse(spec)
     curve = [(step / 60, chosen.acceptance(step / 60)) for step in range(61)]

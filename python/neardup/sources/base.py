@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, Self
 
 import pyarrow as pa
 
-from neardup.fingerprints.one_pass import OnePass, ReadPages
+from neardup.methods.one_pass import OnePass, ReadPages
 from neardup.page import PAGES, Skipped
 from neardup.record import record
 

@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.errors import InputError
-from neardup.fingerprints.one_pass import OnePass, ReadPages
 from neardup.lazy import later
+from neardup.methods.one_pass import OnePass, ReadPages
 from neardup.page import BATCH_BYTES, PAGES, Skipped
 from neardup.record import record
 from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped

@@ -13,7 +13,7 @@ from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
-from neardup.fingerprints.one_pass import OnePass, ReadPages
+from neardup.methods.one_pass import OnePass, ReadPages
 from neardup.page import Kinds, Skipped
 from neardup.sources.base import Chunk, Loaded, Source
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from neardup.engines.layout import Layout
-from neardup.engines.packed import bytes_to_lists
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.packed import bytes_to_lists
+from neardup.engines.spark.layout import fingerprint_columns, names_of
 from neardup.engines.spark.reading import FRAME, Batches
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def _linked(pages: DataFrame) -> DataFrame:
             numbers = bytes_to_lists(batch.column("links")).flatten().to_numpy()
             yield pa.RecordBatch.from_pydict({"own_url": pa.array(numbers.view(np.int64))})
 
-    found = pages.select("links").mapInArrow(targets, "own_url bigint")
-    counts = found.groupBy("own_url").agg(F.count("*").alias("linking"))
+    linked = pages.select("links").mapInArrow(targets, "own_url bigint")
+    counts = linked.groupBy("own_url").agg(F.count("*").alias("linking"))
     # Pages without a URL have 0 and are linked to by none; a key of its own each, lest they all go to one task.
     key = F.when(F.col("own_url") != 0, F.col("own_url")).otherwise(-1 - F.col("row"))
     joined = (
@@ -97,15 +98,6 @@ def _by_site(pages: DataFrame, layout: Layout) -> DataFrame:
     return pages.withColumn("by_site", site)
 
 
-def names_of(declared: Sequence[str]) -> list[str]:
-    """The names of declared columns.
-
-    >>> names_of(["f0 binary", "n1 int"])
-    ['f0', 'n1']
-    """
-    return [column.split()[0] for column in declared]
-
-
 def text_of(layout: Layout) -> list[str]:
     """The column that tells which units have the same tokens, where units are not identity sets."""
     return ["text"] if layout.detector.looks_at_sites else []
@@ -123,9 +115,9 @@ def first_members(pages: DataFrame, sets: DataFrame, layout: Layout, earlier: bo
     the fingerprints that the others still wait for."""
     from pyspark.sql import functions as F
 
-    wanted = names_of(layout.columns(late=False))
+    wanted = names_of(fingerprint_columns(layout, late=False))
     if layout.detector.counted():
-        wanted += ["t", *(names_of(layout.columns(late=True)) if earlier else [])]
+        wanted += ["t", *(names_of(fingerprint_columns(layout, late=True)) if earlier else [])]
     known = sets.select(
         F.col("first").alias("row"), "sites", "unknown", *text_of(layout),
         F.col("best.preference").alias("preference"), F.col("best.row").alias("best"),
@@ -157,11 +149,11 @@ def earlier_pages(session: SparkSession, runs: Sequence[tuple[str, Path]]) -> Da
     preferred to all."""
     from pyspark.sql import functions as F
 
-    found = None
+    everything = None
     for at, (name, path) in enumerate(runs):
         start = (at - len(runs)) * ROWS_A_RUN
         # Not a file of Spark's own, perhaps: numbers without a sign are read as signed ones.
         pages = session.read.parquet(f"file://{path.absolute()}").withColumn("row", F.col("row") + start)
         pages = pages.withColumn("run", F.lit(name)).withColumn("preference", F.lit(-(1 << 63)))
-        found = pages if found is None else found.unionByName(pages)
-    return found
+        everything = pages if everything is None else everything.unionByName(pages)
+    return everything

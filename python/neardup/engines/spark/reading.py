@@ -21,11 +21,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.engines.collect import PageColumns
-from neardup.engines.layout import Layout, set_columns
-from neardup.engines.packed import lists_to_bytes, rows_to_bytes
-from neardup.engines.parts import LIST, STREAMS, TOKENS, Tally
-from neardup.engines.unread import Failing, Unread
+from neardup.engines.common.layout import Layout, set_columns
+from neardup.engines.common.packed import lists_to_bytes, rows_to_bytes
+from neardup.engines.common.page_columns import LIST, STREAMS, TOKENS, PageColumns
+from neardup.engines.common.tally import Tally
+from neardup.engines.common.unread import Failing, Unread
+from neardup.engines.spark.layout import page_columns
 from neardup.errors import InputError
 from neardup.graph.keep import preferences
 from neardup.page import BATCH_BYTES, Kinds, Skipped
@@ -80,7 +81,7 @@ class Reader:
     def __call__(self, part: int, chunks: Iterable[Chunk]) -> Batches:
         """The pages of a part, then one row that tells what else was there."""
         page_columns = PageColumns(self.layout.detector, self.layout.settings)
-        tally, told = Tally(), PartUnread()
+        tally, unread = Tally(), PartUnread()
         position = 0
         for chunk in chunks:
             loaded, columns, replaced = page_columns.load(chunk)
@@ -88,8 +89,8 @@ class Reader:
                 yield self._rows(part, position, columns, page_columns.kinds)
             position += count
             tally = Tally.total([tally, Tally.of(chunk, loaded, replaced)])
-            told.add(loaded)
-        text = json.dumps({"tally": tally.to_json(), **told.to_json()})
+            unread.add(loaded)
+        text = json.dumps({"tally": tally.to_json(), **unread.to_json()})
         yield pa.RecordBatch.from_pydict({"part": [part], "position": [position], "told": [text]})
 
     def _rows(self, part: int, position: int, columns: dict[str, pa.Array], kinds: Sequence[Any]) -> pa.RecordBatch:
@@ -169,7 +170,7 @@ def parts_of(source: Inputs) -> list[Inputs]:
 def read_files(session: SparkSession, source: Inputs, layout: Layout) -> DataFrame:
     """The pages of files, each file read by one task."""
     parts = parts_of(source)
-    schema, reader = arrow_schema(session, layout.pages()), Reader(layout)
+    schema, reader = arrow_schema(session, page_columns(layout)), Reader(layout)
 
     def read(batches: Batches) -> Batches:
         def rows() -> Batches:
@@ -184,13 +185,13 @@ def read_files(session: SparkSession, source: Inputs, layout: Layout) -> DataFra
     listed = [(at, pickle.dumps(part)) for at, part in enumerate(parts)]
     files = session.createDataFrame(listed, "part int, source binary")
     # One part a task: a hash would put several in one and leave others idle.
-    return files.repartitionByRange(len(listed), "part").mapInArrow(read, layout.pages())
+    return files.repartitionByRange(len(listed), "part").mapInArrow(read, page_columns(layout))
 
 
 def read_frame(frame: DataFrame, layout: Layout, fields: Fields, order: str | Sequence[str] | None) -> DataFrame:
     """The pages of a frame, in the order of some columns of it; else in its own."""
     selected = page_frame(frame, fields, order)
-    schema, reader = arrow_schema(frame.sparkSession, layout.pages()), Reader(layout)
+    schema, reader = arrow_schema(frame.sparkSession, page_columns(layout)), Reader(layout)
 
     def read(batches: Batches) -> Batches:
         from pyspark import TaskContext
@@ -207,7 +208,7 @@ def read_frame(frame: DataFrame, layout: Layout, fields: Fields, order: str | Se
 
         return fitted(reader(part, chunks()), schema)
 
-    return selected.mapInArrow(read, layout.pages())
+    return selected.mapInArrow(read, page_columns(layout))
 
 
 def pieces(batch: pa.RecordBatch) -> Batches:
@@ -231,11 +232,11 @@ def _loaded(batch: pa.RecordBatch, part: int, position: int) -> Loaded:
     columns = {name: batch.column(name) for name in ("id", "url", "content", "html", "charset", "date")}
     if columns["html"].null_count:
         # Page files: the name or a look at the beginning tells.
-        told = [
+        marked = [
             looks_like_html(name or "", data)
             for name, data in zip(columns["id"].to_pylist(), columns["content"].to_pylist(), strict=True)
         ]
-        columns["html"] = pa.array(told, pa.bool_())
+        columns["html"] = pa.array(marked, pa.bool_())
     columns["record"] = pa.array(np.arange(position, position + batch.num_rows))
     return Loaded(build_pages(columns, FRAME, batch.num_rows), skipped)
 
@@ -320,9 +321,9 @@ def tally_of(parts: DataFrame, left: Sequence[Skipped]) -> tuple[Tally, Unread]:
     failed: list[Skipped] = []
     failed_files = 0
     for row in parts.where("told is not null").orderBy("part").select("told").toLocalIterator():
-        told = json.loads(row["told"])
-        tally = Tally.total([tally, Tally.from_json(told["tally"])])
-        records += [Skipped(**entry) for entry in told["named"][: NAMED - len(records)]]
-        failed += [Skipped(**entry) for entry in told["failed"][: NAMED - len(failed)]]
-        failed_files += told["failed_files"]
+        part = json.loads(row["told"])
+        tally = Tally.total([tally, Tally.from_json(part["tally"])])
+        records += [Skipped(**entry) for entry in part["named"][: NAMED - len(records)]]
+        failed += [Skipped(**entry) for entry in part["failed"][: NAMED - len(failed)]]
+        failed_files += part["failed_files"]
     return tally, Unread(records, failed, list(left[:NAMED]), failed_files, len(left))
