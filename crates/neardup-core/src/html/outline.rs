@@ -54,7 +54,7 @@ const DEEPEST: usize = 512;
 /// let mut page = Outline::default();
 /// outline("<h1>A title</h1><p>text <ul><li>one", &mut page);
 /// let kinds: Vec<Kind> = page.surroundings.iter().map(|from| from.kind).collect();
-/// assert_eq!(kinds, [Kind::Heading, Kind::Text, Kind::Item]);
+/// assert_eq!(kinds, [Kind::Text, Kind::Heading, Kind::Text, Kind::Item]);
 /// assert_eq!(page.pieces[0].source, 4..11);
 /// ```
 pub fn outline(html: &str, out: &mut Outline) {
@@ -95,11 +95,10 @@ impl<L> Reader<'_, '_, L> {
     fn note(&mut self) {
         let at = self.blocks.text.position();
         let (kind, place) = self.open.last().map_or_else(Default::default, |open| (open.kind, open.place));
-        match self.surroundings.last_mut() {
-            Some(last) if last.kind == kind && last.place == place => {}
-            // Nothing was said between the two.
-            Some(last) if last.at == at => *last = Surroundings { at, kind, place },
-            _ => self.surroundings.push(Surroundings { at, kind, place }),
+        // Nothing was said between the two.
+        self.surroundings.pop_if(|last| last.at == at);
+        if self.surroundings.last().is_none_or(|last| last.kind != kind || last.place != place) {
+            self.surroundings.push(Surroundings { at, kind, place });
         }
     }
 
