@@ -67,7 +67,9 @@ __all__ = [
     "match_buckets",
     "match_rules",
     "merge_frequencies",
+    "noise_names",
     "page_paragraphs",
+    "page_structure",
     "page_terms",
     "page_url",
     "pairs_of_keys",
@@ -75,6 +77,7 @@ __all__ = [
     "parse_jsonl",
     "parse_jsonl_file",
     "pieces",
+    "place_names",
     "read_delimited",
     "read_pages",
     "read_plain_files",
@@ -88,6 +91,7 @@ __all__ = [
     "stream_cells",
     "stream_labels",
     "term_difference",
+    "term_noise",
     "terms",
     "token_identities",
     "too_long",
@@ -595,6 +599,12 @@ class SampleIndex:
 def anatomy(
     content: pa.LargeBinaryArray, html: pa.BooleanArray, charset: pa.StringArray, url: pa.StringArray
 ) -> tuple[pa.LargeStringArray, pa.LargeListArray, pa.LargeListArray, pa.StringArray]: ...
+def page_structure(
+    content: pa.LargeBinaryArray, html: pa.BooleanArray, charset: pa.StringArray, url: pa.StringArray
+) -> tuple[pa.LargeListArray, pa.LargeListArray]: ...
+def place_names() -> dict[str, int]: ...
+def term_noise(terms: pa.LargeListArray) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
+def noise_names() -> tuple[dict[str, int], dict[str, int]]: ...
 def compression_window(method: str) -> int: ...
 def compressed_sizes(
     content: pa.LargeBinaryArray, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32], *, method: str

@@ -13,7 +13,9 @@ from neardup.report import regions
 from neardup.report.explain import explain, explain_pages
 from neardup.report.kinds import KINDS, Page, kind_of
 from neardup.results.pages import RunPages
+from neardup.sources.memory import texts
 from neardup.testing import web
+from neardup.text import blocks, content_streams
 
 TEXT = (
     "The ferry to the island leaves at the old pier every day but Sunday and takes about an hour in good weather. "
@@ -40,7 +42,9 @@ CASES = [
     ("<input name=q value=red>", "<input name=q value=blue>", "prefilled form"),
     ("<textarea>I like red</textarea>", "<textarea>I want two blue ones</textarea>", "prefilled form"),
     ("<aside>Buy red shoes now</aside>", "<aside>A sale of green hats</aside>", "minor item"),
-    ("<div class='left-sidebar'>Buy shoes</div>", "<div class='left-sidebar'>A sale of hats</div>", "minor item"),
+    ("<div role=complementary>Buy shoes</div>", "<div role=complementary>A sale of hats</div>", "minor item"),
+    # What an element is called says nothing: one page in ten has its main text in a "header", "menu" or "banner".
+    ("<div class='banner'>Red shoes are sold out</div>", "<div class='banner'>Hats are here</div>", "rest"),
     ("<meta http-equiv=refresh content='0; url=/x'> moved", "here to stay", "rest"),
     ("", "", "identical"),
 ]
@@ -57,6 +61,59 @@ def test_each_rule(in_a: str, in_b: str, expected: str) -> None:
     assert kind.judgement == KINDS[expected]
     # Which page comes first does not matter.
     assert explain_pages(*reversed(pages), judges=["exact"]).kind.name == expected
+
+
+#: A date, an age or a count in each language of the table, and another.
+CHANGES = [
+    ("Last updated October 23, 2025 15:25", "Last updated April 2, 2026 09:11", "time stamp"),
+    ("Posted Monday, 3 April 2006", "Posted Tuesday, 4 May 2007", "time stamp"),
+    ("2025-10-23T14:33:01Z", "2026-04-02T08:00:59Z", "time stamp"),
+    ("23/10/2025", "02.04.2026", "time stamp"),
+    ("Stand: 3. März 2024", "Stand: 12. Dezember 2025", "time stamp"),
+    ("mis à jour le 14 août 2025", "mis à jour le 15 juillet 2026", "time stamp"),
+    ("el 5 enero 2024", "el 17 agosto 2025", "time stamp"),
+    ("5 gennaio 2024", "17 luglio 2025", "time stamp"),
+    ("5 fevereiro 2024", "17 junho 2025", "time stamp"),
+    ("5 januari 2024", "17 augustus 2025", "time stamp"),
+    ("5 мая 2024", "17 июня 2025", "time stamp"),
+    ("5 Январь 2024", "17 Июль 2025", "time stamp"),
+    ("٥ مايو ٢٠٢٤", "١٧ يونيو ٢٠٢٥", "time stamp"),
+    ("5 मई 2024", "17 जून 2025", "time stamp"),
+    ("2025年10月23日", "2026年4月2日", "time stamp"),
+    ("2025년 10월 23일", "2026년 4월 2일", "time stamp"),
+    ("10 minutes ago", "4 days ago", "time stamp"),
+    ("vor 5 Minuten", "vor 2 Tagen", "time stamp"),
+    ("5 минут назад", "2 часа назад", "time stamp"),
+    ("12,345 views", "9 views", "visitor count"),
+    ("123 просмотров", "9 просмотров", "visitor count"),
+    ("0.123 seconds", "1.071 seconds", "execution time"),
+    ("9f86d081884c7d65", "a3c1f0b255ad015e", "session id"),
+]
+
+
+@pytest.mark.parametrize(("in_a", "in_b", "expected"), CHANGES, ids=lambda value: str(value)[:30])
+def test_what_changes_by_itself_is_known_to_rules_and_to_the_detector(in_a: str, in_b: str, expected: str) -> None:
+    """Kinds of difference and ``template-aware`` read one table."""
+    pages = [
+        {"html": f"<title>Ferries</title><p>{TEXT}<p>{part}<p>{TEXT}", "url": "http://a.example/"}
+        for part in (in_a, in_b)
+    ]
+    assert explain_pages(*pages, judges=["exact"]).kind.name == expected
+    streams = content_streams(texts(pages).batches[0])
+    assert streams[0].as_py() == streams[1].as_py()
+
+
+def test_a_difference_says_what_it_stands_in() -> None:
+    page = "<title>Ferries</title><nav><a href=/>{}</a></nav><main><h1>Ferries</h1><p>{}<ul><li>{}</ul></main>"
+    pages = [page.format("Home", TEXT, "red shoes"), page.format("Start", TEXT, "a blue hat")]
+    found = explain_pages({"html": pages[0]}, {"html": pages[1]}, judges=["exact"])
+    wheres = [(each.a, each.where) for each in found.kind.differences]
+    assert ("home", "frame (link, navigation)") in wheres
+    assert any(where == "content (main), item" for _, where in wheres)
+    side = found.to_json()["pages"][0]
+    assert [(block["role"], block["text"]) for block in side["blocks"][:2]] == [("title", "Ferries"), ("frame", "Home")]
+    first = side["blocks"][1]
+    assert pages[0][first["start"] : first["end"]] == "Home"
 
 
 def test_the_url_in_the_text() -> None:
@@ -125,8 +182,7 @@ def test_rules_agree_with_the_labels_of_the_generated_web(tmp_path: Path) -> Non
 )  # fmt: skip
 def test_hostile_markup_costs_little(hostile: bytes) -> None:
     start = time.process_time()
-    for wanted in (regions.hidden, regions.form_values, regions.beside):
-        regions.without(hostile, wanted)
+    blocks(hostile)
     regions.input_values(hostile)
     regions.without_sessions(hostile)
     regions.sends_elsewhere(hostile)

@@ -5,7 +5,7 @@
 //! [`FORMAT_VERSION`]; golden vectors in the tests notice a change that was not meant.
 
 /// Written into every output and index; a mismatch is an error, never a silent difference.
-pub const FORMAT_VERSION: u32 = 2;
+pub const FORMAT_VERSION: u32 = 3;
 
 /// Pages with fewer tokens take part in identity sets only.
 pub const MIN_TOKENS: usize = 8;

@@ -9,7 +9,7 @@
 //! share a key ([`prefix`] chooses few) are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that
 //! very many pages share are resolved apart ([`hot`], [`screen`]). What a detector says of two pages is data ([`rules`]). [`postings`] is the chunk index, to be asked page by
 //! page. Accepted pairs make clusters ([`components`], [`diameter`]) and decide what goes ([`removal`]). What measures all
-//! this is exact: [`allpairs`], [`partners`], [`cosine`]. What shows two pages to a person: [`align`]. The study of a
+//! this is exact: [`allpairs`], [`partners`], [`cosine`]. What shows two pages to a person: [`align`], [`structure`]. The study of a
 //! collection compares pages in steps ([`steps`], [`growing`]) and looks at the graph of their links ([`web_graph`]).
 //! Two given pages are compared by what a compressor says of them ([`compressed`]) and by the text around a query
 //! ([`snippet`]). [`format`] holds every constant that two runs must share to be comparable.
@@ -80,6 +80,7 @@ pub mod snippet;
 pub mod statistics;
 mod stays;
 pub mod steps;
+pub mod structure;
 pub mod term_sketch;
 pub mod terms;
 pub mod unicode;

@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::address::{address, page_url};
 use crate::content::stream::Found;
-use crate::content::{Ideas, Placed, Streamer};
+use crate::content::{Class, Ideas, Placed, Streamer};
 use crate::decode::decode;
 use crate::hash::{TermHash, fold_runs, fold_short, fold_with};
 use crate::html::blocks::{Segment, place, structure};
@@ -160,17 +160,19 @@ impl Reader {
         }
     }
 
-    /// Plain text has no structure but its empty lines.
     fn place_paragraphs(&mut self, text: &str) {
-        let mut from = 0;
-        for (at, line) in lines(text) {
-            if line.trim_ascii().is_empty() {
-                self.placed.split(&mut self.splitter, &text[from..at], 0);
-                self.placed.begins = true;
-                from = at;
-            }
+        self.segments.clear();
+        self.segments.extend(paragraphs(text));
+        for (number, segment) in self.segments.iter().enumerate() {
+            let end = self.segments.get(number + 1).map_or(text.len(), |next| next.at);
+            self.placed.begins = true;
+            self.placed.split(&mut self.splitter, &text[segment.at..end], segment.place);
         }
-        self.placed.split(&mut self.splitter, &text[from..], 0);
+    }
+
+    /// The blocks of the page whose [`stream`](Self::stream) came last: its tokens, and their class.
+    pub fn classes(&self) -> impl Iterator<Item = (std::ops::Range<usize>, Class)> + '_ {
+        self.streamer.classes()
     }
 
     fn html_terms(&mut self, url: Option<&Url>, sink: &mut impl Terms) {
@@ -194,13 +196,15 @@ impl Reader {
 /// Beside a token: a block begins with it.
 pub const BEGINS: u64 = 1 << 16;
 
-/// Where the lines of a text begin, and each without its end.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split_inclusive('\n').scan(0, |next, line| {
-        let at = *next;
-        *next += line.len();
-        Some((at, line))
-    })
+/// Where the paragraphs of a plain text begin: it has no structure but its empty lines.
+pub fn paragraphs(text: &str) -> impl Iterator<Item = Segment> + '_ {
+    let mut next = 0;
+    let empty = text.split_inclusive('\n').filter_map(move |line| {
+        let at = next;
+        next += line.len();
+        line.trim_ascii().is_empty().then_some(at)
+    });
+    std::iter::once(0).chain(empty).map(|at| Segment { at, place: 0, begins: true })
 }
 
 /// Tokens with what each stands in and what kind it is, of one page after another.

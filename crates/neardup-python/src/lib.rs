@@ -32,6 +32,7 @@ mod set_files;
 mod signals;
 mod sketches;
 mod statistics;
+mod structure;
 mod study;
 mod terms;
 
@@ -87,6 +88,8 @@ mod _native {
     use crate::sketches::{PrefixProfile, group_columns, interval_probability};
     #[pymodule_export]
     use crate::statistics::{NumberTable, Repeats, merge_frequencies, repeat_levels};
+    #[pymodule_export]
+    use crate::structure::{noise_names, page_structure, place_names, term_noise};
     #[pymodule_export]
     use crate::study::{ParagraphSteps, bag_names, bow_tie, crawl, growth, page_paragraphs};
     #[pymodule_export]

@@ -41,6 +41,8 @@ def print_explanation(told: Explanation, differences: int) -> None:
     kind = told.kind
     judged = Text(kind.judgement, style=_JUDGED[kind.judgement])
     console.print(Text.assemble("Kind of difference: ", (kind.name, "bold"), " (", judged, f"): {kind.because}"))
+    if kind.stands_in:
+        console.print(Text(f"Differences: {kind.stands_in}"))
     for sentence in told.because:
         console.print(Text(printable(sentence)))
     if differences:

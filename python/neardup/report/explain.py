@@ -36,7 +36,7 @@ from neardup.results import Result
 from neardup.results.pages import RunPages
 from neardup.results.texts import together
 from neardup.sources.memory import Memory, texts
-from neardup.text import read, term_lists
+from neardup.text import Structure, read, structures, term_lists
 
 #: Of longer pages the beginning is aligned.
 MOST_TERMS: Final = 100_000
@@ -57,6 +57,8 @@ class Side:
     terms: list[str] = field(repr=False)
     #: One for each term; None where too few other pages of the site are known.
     boilerplate: npt.NDArray[np.bool_] | None = field(repr=False)
+    #: The blocks that the terms stand in.
+    structure: Structure = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ class Explanation:
             "pages": [
                 {name: getattr(side, name) for name in ("id", "url", "site", "title", "record", "terms")}
                 | {"boilerplate": None if side.boilerplate is None else _ranges(side.boilerplate)}
+                | {"blocks": [asdict(block) for block in side.structure.blocks]}
                 for side in self.sides
             ],
             "boilerplate_rule": RULE,
@@ -228,13 +231,15 @@ def _look(
     terms = term_lists(batch)
     lists = [terms[at].values[:MOST_TERMS].to_pylist() for at in (0, 1)]
     tokens = [found.tokens[at].values.to_numpy()[:MOST_TERMS] for at in (0, 1)]
+    structure_of = structures(batch)
     sides, looks = [], []
     for at, (name, url) in enumerate(names):
         mask = boilerplate(tokens[at], samples[at])
         row = batch.slice(at, 1).to_pylist()[0]
         title, site = comparison.titles[at], comparison.sites[at]
-        sides.append(Side(name, url, site, title, records[at], lists[at], mask))
-        looks.append(Page(row["content"], row["html"], row["charset"], url, site, title, lists[at], mask))
+        structure = structure_of[at].beginning(MOST_TERMS)
+        sides.append(Side(name, url, site, title, records[at], lists[at], mask, structure))
+        looks.append(Page(row["content"], row["html"], url, site, title, lists[at], mask, structure))
     cut = pa.LargeListArray.from_arrays(
         pa.array([0, len(tokens[0]), len(tokens[0]) + len(tokens[1])], pa.int64()), pa.array(np.concatenate(tokens))
     )

@@ -58,6 +58,7 @@ def summary_html(told: Explanation) -> Html:
                 element("span", kind.judgement, class_=f"tag {kind.judgement}"),
                 f" — {kind.because}.",
             ),
+            paragraph("Differences: ", kind.stands_in, ".") if kind.stands_in else None,
             [paragraph(sentence) for sentence in told.because],
         ]
     )
@@ -76,12 +77,16 @@ def text_html(told: Explanation) -> Html:
         paragraph(unmatched, note, note=True),
         pair_html((heads[0], heads[1]), (a.terms, b.terms), (a.boilerplate, b.boilerplate), told.hunks),
     ]
-    if told.kind.differences:
-        rows = [(each.kind, each.a, each.b) for each in told.kind.differences[:100]]
-        parts.append(
-            folded("what each difference was taken for", table(["taken for", "in A", "in B"], rows, left=(1, 2)))
-        )
-    return html(parts)
+    return html([*parts, differences_html(told)])
+
+
+def differences_html(told: Explanation) -> Html:
+    """What each difference was taken for, and what it stands in on either page."""
+    if not told.kind.differences:
+        return html("")
+    rows = [(each.kind, each.where, each.a, each.b) for each in told.kind.differences[:100]]
+    columns = ["taken for", "stands in", "in A", "in B"]
+    return folded("what each difference was taken for, and where it stands", table(columns, rows, left=(1, 2, 3)))
 
 
 def _head(letter: str, side: Side) -> Html:

@@ -4,16 +4,18 @@ The paper's judges looked at pairs; these rules do what they say they did, in th
 
 1. A difference that is gone without the elements that are not displayed, or that lies in image terms only, is
    *invisible*; so is one of two pages with the same terms, unless links differ by session ids, or forms by values.
-2. Every stretch in which the visible terms differ (a *hunk*) is told by its own look and by the words beside it: part
-   of the page's own *URL* (next to its host's name), *time stamp*, *execution time*, *visitor count*, *session id*,
-   *message id*, *server name*. If that explains all hunks the pair is correct: by its one kind, or a *combination*.
+2. Every stretch in which the visible terms differ (a *hunk*) is told by its own look, by the run of dates or counts it
+   is in, and by the words beside it, which the core has in one table: part of the page's own *URL* (next to its host's
+   name), *time stamp*, *execution time*, *visitor count*, *session id*, *message id*, *server name*. If that explains
+   all hunks the pair is correct: by its one kind, or a *combination*.
 3. If both are *entry pages of one site* (by their paths), correct.
 4. If what is left is gone without the values that forms come filled in with: *prefilled form*, undecided (asked first
    where nothing else differs).
 5. Pages that a visitor does not get to see (they send the browser on, or one asks for a password), that say the same
    terms in another order, or the same in other surroundings: *rest*, undecided.
 6. If the titles differ, or the differing stretches stand in what is the page's own: *main item*, incorrect. If they
-   stand in elements beside the content, or inside what the site repeats on other pages: *minor item*, undecided.
+   stand in the frame around the content (``neardup.text.structure``), or inside what the site repeats on other pages:
+   *minor item*, undecided.
 
 Where boilerplate is unknown, rule 6 goes by size: half of the terms make a main item; less is *rest*. The rules are
 heuristics: ``tests/test_kinds.py`` states how often they agree with the labels of the generated web. Cost: some more
@@ -26,6 +28,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import field, replace
+from functools import cached_property
 from typing import Final, Literal
 
 import numpy as np
@@ -35,9 +38,9 @@ import pyarrow as pa
 from neardup import _native
 from neardup.record import record
 from neardup.report import regions
-from neardup.report.kind_words import DAYS_AND_ZONES, ENTRY_WORDS, MARKERS, MONTHS
 from neardup.report.side_by_side import without_cut_end
-from neardup.text import addresses, terms
+from neardup.text import Structure, addresses, terms
+from neardup.text.noise import LOOKS, RUNS, TermNoise, term_noise
 
 Judgement = Literal["correct", "incorrect", "undecided"]
 
@@ -69,12 +72,14 @@ MOST_TERMS: Final = 30_000
 _MOST_BYTES: Final = 4 << 20
 #: Hunks that take more terms than this are content, whatever they look like.
 _LONGEST: Final = 16
-_DATED: Final = re.compile(r"\d{1,4}(?:st|nd|rd|th|h|年|月|日|時|分)?|\d{8}|\d{14}|\d{1,2}(?:am|pm)|\d{1,2}t\d{1,2}")
-_YEAR: Final = re.compile(r"(?:19|20)\d\d(?:\d{4})?(?:\d{6})?")
 _NUMBER: Final = re.compile(r"\d+(?:ms|s|k|sec)?")
 _NAME_WITH_NUMBER: Final = re.compile(r"[\w\-]*\d[\w\-]*")
-_HEXADECIMAL: Final = re.compile(r"(?=[a-z\-_]*\d)(?=[\d\-_]*[a-z])[a-z0-9\-_]{16,}|\d{18,}")
 _SERVER: Final = re.compile(r"[a-z][a-z\-]*\d+[a-z0-9\-]*|\d{1,3}|[a-z][a-z0-9\-]{1,20}")
+#: Last parts of paths, and whole paths, under which a site is entered.
+ENTRY_WORDS: Final = frozenset(
+    ("index", "default", "home", "main", "welcome", "enter", "entry", "start", "startseite", "accueil", "homepage",
+     "frontpage", "intro")
+)  # fmt: skip
 _ENTRY_PART: Final = re.compile(r"[a-z]{2}(?:-[a-z]{2})?|\d+")
 
 
@@ -84,26 +89,76 @@ class Page:
 
     content: bytes
     html: bool = True
-    charset: str | None = None
     url: str | None = None
     site: str | None = None
     title: str | None = None
     terms: list[str] = field(default_factory=list)
     #: For each term whether the site repeats it on other pages; None where that is not known.
     boilerplate: npt.NDArray[np.bool_] | None = None
+    #: The blocks that the terms stand in; None where there are none, as in a title.
+    structure: Structure | None = None
 
-    def reread(self, content: bytes) -> list[str]:
-        """The terms of another content of this page."""
-        return terms(content, html=self.html, url=self.url, charset=self.charset).terms[:MOST_TERMS]
+    def beginning(self) -> Page:
+        """What is looked at of a page."""
+        if len(self.terms) <= MOST_TERMS and len(self.content) <= _MOST_BYTES:
+            return self
+        return replace(self.only(np.arange(len(self.terms)) < MOST_TERMS), content=self.content[:_MOST_BYTES])
+
+    def only(self, wanted: npt.NDArray[np.bool_]) -> Page:
+        """The page with only the terms that are wanted."""
+        if wanted.all():
+            return self
+        structure, mask = self.structure, self.boilerplate
+        return replace(
+            self,
+            terms=[self.terms[at] for at in np.flatnonzero(wanted).tolist()],
+            boilerplate=None if mask is None else mask[wanted],
+            structure=structure and replace(structure, block=structure.block[wanted], places=structure.places[wanted]),
+        )
+
+    def stands_in(self, *places: str) -> npt.NDArray[np.bool_]:
+        """For each term whether it stands in one of these places."""
+        return np.zeros(len(self.terms), bool) if self.structure is None else self.structure.stands_in(*places)
+
+    @cached_property
+    def looks(self) -> TermNoise:
+        """What its terms look like."""
+        return term_noise(self.terms)
+
+    def in_frame(self) -> npt.NDArray[np.bool_]:
+        """For each term whether its block surrounds what the page is about."""
+        return np.zeros(len(self.terms), bool) if self.structure is None else self.structure.has_role("frame")
+
+    def where(self, span: tuple[int, int]) -> str:
+        """What a span of terms stands in, in words: the block of its first term; of an empty one, of the next."""
+        if self.structure is None or not self.structure.blocks:
+            return ""
+        block = self.structure.block
+        return self.structure.blocks[int(block[min(span[0], len(block) - 1)])].where if len(block) else ""
 
 
 @record(frozen=True, slots=True)
 class Difference:
-    """One stretch in which the two differ, and what it was taken for (``content`` where no rule spoke)."""
+    """One stretch in which the two differ, what it was taken for (``content`` where no rule spoke), and what it stands
+    in on each page.
+    """
 
     kind: str
     a: str
     b: str
+    where_a: str = ""
+    where_b: str = ""
+
+    @property
+    def where(self) -> str:
+        """What it stands in, in words.
+
+        >>> Difference("content", "fish", "chips", "content", "frame (navigation)").where
+        'content of A, frame (navigation) of B'
+        """
+        if self.where_a == self.where_b:
+            return self.where_a
+        return f"{self.where_a or 'nothing'} of A, {self.where_b or 'nothing'} of B"
 
 
 @record(frozen=True, slots=True)
@@ -114,6 +169,17 @@ class Kind:
     judgement: Judgement
     because: str
     differences: list[Difference]
+
+    @property
+    def stands_in(self) -> str:
+        """What the differences stand in, the most frequent first, with how many stand there; nothing if there are none.
+
+        >>> frame = Difference("content", "a", "b", "frame (footer)", "frame (footer)")
+        >>> Kind("rest", "undecided", "", [frame, frame, Difference("content", "c", "d", "title", "content")]).stands_in
+        '2 in frame (footer); 1 in title of A, content of B'
+        """
+        counts = Counter(each.where for each in self.differences if each.where)
+        return "; ".join(f"{count:,} in {where}" for where, count in counts.most_common(3))
 
 
 def kind_of(a: Page, b: Page) -> Kind:
@@ -128,13 +194,13 @@ def kind_of(a: Page, b: Page) -> Kind:
         return _same_terms(a, b)
     if not a.terms or not b.terms:
         return _kind("rest", "one of the pages has no terms: the pair cannot be evaluated", [])
-    a, b = _beginning(a), _beginning(b)
-    if _explained(a, b, regions.form_values, listed=False):
+    a, b = a.beginning(), b.beginning()
+    if _explained(a, b, _form_values, listed=False):
         return _kind("prefilled form", "without the values that forms come filled in with nothing differs", [])
     seen_a, seen_b = _visible(a), _visible(b)
-    hunks = hunks_of(seen_a, seen_b)
-    differences = [_difference(hunk, (seen_a, seen_b), (a, b)) for hunk in hunks[:MOST_HUNKS]]
-    was_hidden = (seen_a != a.terms or seen_b != b.terms) and _size(hunks) < _size(hunks_of(a.terms, b.terms))
+    hunks = hunks_of(seen_a.terms, seen_b.terms)
+    differences = [_difference(hunk, (seen_a, seen_b)) for hunk in hunks[:MOST_HUNKS]]
+    was_hidden = (seen_a is not a or seen_b is not b) and _size(hunks) < _size(hunks_of(a.terms, b.terms))
     found = {difference.kind for difference in differences} | ({"invisible"} if was_hidden else set())
     if not found:
         return _kind(
@@ -148,17 +214,6 @@ def kind_of(a: Page, b: Page) -> Kind:
     if _entry(a) and _entry(b) and a.site is not None and a.site == b.site:
         return _kind("entry pages", f"both are entry pages of {a.site}, by their paths", differences)
     return _content(a, b, hunks, differences)
-
-
-def _beginning(page: Page) -> Page:
-    """What is looked at of a page."""
-    mask = page.boilerplate
-    return replace(
-        page,
-        content=page.content[:_MOST_BYTES],
-        terms=page.terms[:MOST_TERMS],
-        boilerplate=None if mask is None else mask[:MOST_TERMS],
-    )
 
 
 def _same_terms(a: Page, b: Page) -> Kind:
@@ -177,7 +232,7 @@ def _same_terms(a: Page, b: Page) -> Kind:
 
 def _content(a: Page, b: Page, hunks: npt.NDArray[np.uint32], differences: list[Difference]) -> Kind:
     """What a difference in content is: form, rest, minor or main item."""
-    if _explained(a, b, regions.form_values):
+    if _explained(a, b, _form_values):
         return _kind("prefilled form", "values that forms come filled in with differ, and listed things", differences)
     if regions.sends_elsewhere(a.content) or regions.sends_elsewhere(b.content):
         return _kind("rest", "a page sends the browser elsewhere: what a visitor sees was not stored", differences)
@@ -194,8 +249,8 @@ def _content(a: Page, b: Page, hunks: npt.NDArray[np.uint32], differences: list[
         return _kind("rest", "the same content in other surroundings", differences)
     if _told_apart(a.title, b.title, (a, b)):
         return _kind("main item", "the titles differ", differences)
-    if _explained(a, b, regions.beside):
-        return _kind("minor item", "what differs stands in elements beside the content", differences)
+    if _explained(a, b, Page.in_frame):
+        return _kind("minor item", "what differs stands in the frame around the content", differences)
     inside = _inside_boilerplate(a, b, whole)
     if inside is None:
         if share >= 0.5:
@@ -212,18 +267,20 @@ def _kind(name: str, because: str, differences: list[Difference]) -> Kind:
     return Kind(name, KINDS[name], because, differences)
 
 
-def _visible(page: Page) -> list[str]:
-    """The terms a visitor sees: without hidden elements and image names."""
-    seen = page.terms
-    if page.html:
-        shown = regions.without(page.content, regions.hidden)
-        seen = page.reread(shown) if len(shown) < len(page.content) else seen
-    return _without_images(seen)
+def _visible(page: Page) -> Page:
+    """What a visitor sees: without hidden elements and image names."""
+    return _without_images(page.only(~page.stands_in("undisplayed")))
 
 
-def _without_images(terms: list[str]) -> list[str]:
+def _without_images(page: Page) -> Page:
     # What `is_image` says; a call for each of a hundred thousand terms would be most of the time.
-    return [term for term in terms if "." not in term and "/" not in term]
+    terms = page.terms
+    return page.only(np.fromiter(("." not in term and "/" not in term for term in terms), bool, len(terms)))
+
+
+def _form_values(page: Page) -> npt.NDArray[np.bool_]:
+    """The terms that are values which a visitor can erase or choose."""
+    return page.stands_in("field")
 
 
 def is_image(term: str) -> bool:
@@ -235,24 +292,19 @@ def is_image(term: str) -> bool:
     return "." in term or "/" in term
 
 
-def _explained(a: Page, b: Page, wanted: regions.Wanted, *, listed: bool = True) -> bool:
-    """Whether the two differ in nothing (or, if ``listed``, in nothing but listed things) without the elements that
+def _explained(a: Page, b: Page, wanted: Callable[[Page], npt.NDArray[np.bool_]], *, listed: bool = True) -> bool:
+    """Whether the two differ in nothing (or, if ``listed``, in nothing but listed things) without the terms that
     ``wanted`` picks out.
     """
-    if not a.html or not b.html:
+    masks = wanted(a), wanted(b)
+    if not masks[0].any() and not masks[1].any():
         return False
-    cut = [regions.without(page.content, wanted) for page in (a, b)]
-    if all(len(short) == len(page.content) for short, page in zip(cut, (a, b), strict=True)):
-        return False
-    rest = [
-        _without_images(page.reread(regions.without(short, regions.hidden)))
-        for short, page in zip(cut, (a, b), strict=True)
-    ]
-    hunks = hunks_of(rest[0], rest[1])
+    rest = _visible(a.only(~masks[0])), _visible(b.only(~masks[1]))
+    hunks = hunks_of(rest[0].terms, rest[1].terms)
     if not listed:
         return len(hunks) == 0
-    told = (_difference(hunk, (rest[0], rest[1]), (a, b)) for hunk in hunks[:MOST_HUNKS])
-    return len(hunks) <= MOST_HUNKS and all(difference.kind != "content" for difference in told)
+    differences = (_difference(hunk, rest) for hunk in hunks[:MOST_HUNKS])
+    return len(hunks) <= MOST_HUNKS and all(difference.kind != "content" for difference in differences)
 
 
 def hunks_of(a: list[str], b: list[str]) -> npt.NDArray[np.uint32]:
@@ -275,70 +327,67 @@ def _size(hunks: npt.NDArray[np.uint32]) -> int:
 # One hunk ------------------------------------------------------------------------------------------------------------
 
 
-def _difference(
-    hunk: npt.NDArray[np.uint32], sequences: tuple[list[str], list[str]], pages: tuple[Page, Page]
-) -> Difference:
+Span = tuple[int, int]
+
+
+def _difference(hunk: npt.NDArray[np.uint32], pages: tuple[Page, Page]) -> Difference:
     start_a, end_a, start_b, end_b = map(int, hunk)
     spans = ((start_a, end_a), (start_b, end_b))
-    texts = [" ".join(sequence[start : min(end, start + 40)])
-             for sequence, (start, end) in zip(sequences, spans, strict=True)]  # fmt: skip
-    return Difference(_hunk_kind(spans, sequences, pages), texts[0], texts[1])
+    texts = [" ".join(page.terms[start : min(end, start + 40)])
+             for page, (start, end) in zip(pages, spans, strict=True)]  # fmt: skip
+    return Difference(
+        _hunk_kind(spans, pages), *texts, *(page.where(span) for page, span in zip(pages, spans, strict=True))
+    )
 
 
-def _hunk_kind(
-    spans: tuple[tuple[int, int], tuple[int, int]], sequences: tuple[list[str], list[str]], pages: tuple[Page, Page]
-) -> str:
+def _hunk_kind(spans: tuple[Span, Span], pages: tuple[Page, Page]) -> str:
     if max(end - start for start, end in spans) > _LONGEST:
         return "content"
-    sides = list(zip(spans, sequences, pages, strict=True))
-    if all(_own_url(span, sequence, page.url) for span, sequence, page in sides):
+    sides = list(zip(spans, pages, strict=True))
+    if all(_own_url(span, page.terms, page.url) for span, page in sides):
         return "URL only"
-    own = [term for (start, end), sequence, _ in sides for term in sequence[start:end]]
-    if all(_dated(term) for term in own) and any(_in_a_date(span, sequence) for span, sequence, _ in sides):
+    own = [term for (start, end), page in sides for term in page.terms[start:end]]
+    looks = np.concatenate([page.looks.looks[start:end] for (start, end), page in sides])
+    runs = np.concatenate([page.looks.runs[start:end] for (start, end), page in sides])
+    if (looks & LOOKS["date part"]).all() and (runs == RUNS["date"]).any():
         return "time stamp"
-    near = [_near(span, sequence) for span, sequence, _ in sides]
+    for run, kind in (("counter", "visitor count"), ("duration", "execution time"), ("identifier", "session id")):
+        if (runs == RUNS[run]).all():
+            return kind
+    near = [_near(span, page) for span, page in sides]
     beside = min(near, key=len) if len(near[0]) != len(near[1]) else near[0]
     # The nearest word that names such a value decides.
     for word in beside:
-        for kind, markers in MARKERS.items():
-            if word in markers and all(_LOOKS[kind](term) for term in own):
+        for kind, is_value in _VALUES.items():
+            if word & LOOKS[kind] and all(is_value(term) for term in own) and _may_be(kind, looks):
                 return kind
-    if all(_HEXADECIMAL.fullmatch(term) for term in own):
-        return "session id"
     return "content"
 
 
-def _near(span: tuple[int, int], sequence: list[str]) -> list[str]:
-    """The terms beside a hunk, nearest first; markers mostly stand before their value: one behind counts as farther."""
+def _may_be(kind: str, looks: npt.NDArray[np.uint32]) -> bool:
+    return kind != "time stamp" or bool((looks & LOOKS["date part"]).all())
+
+
+def _near(span: Span, page: Page) -> list[int]:
+    """The looks of terms beside a hunk, nearest first; markers mostly stand before their value: one behind counts as
+    farther.
+    """
     start, end = span
-    before = [(at + 1.0, term) for at, term in enumerate(sequence[max(0, start - BEFORE) : start][::-1])]
-    behind = [(at + 2.5, term) for at, term in enumerate(sequence[end : end + BEHIND])]
-    return [term for _, term in sorted(before + behind)]
+    looks = page.looks.looks
+    before = [(at + 1.0, look) for at, look in enumerate(looks[max(0, start - BEFORE) : start][::-1].tolist())]
+    behind = [(at + 2.5, look) for at, look in enumerate(looks[end : end + BEHIND].tolist())]
+    return [look for _, look in sorted(before + behind)]
 
 
-def _dated(term: str) -> bool:
-    return bool(_DATED.fullmatch(term)) or term in MONTHS or term in DAYS_AND_ZONES
-
-
-_LOOKS: Final[dict[str, Callable[[str], bool]]] = {
-    "time stamp": _dated,
+#: How the value looks that a word speaks for; what a time stamp looks like is asked of the core.
+_VALUES: Final[dict[str, Callable[[str], bool]]] = {
+    "time stamp": lambda term: True,
     "execution time": lambda term: bool(_NUMBER.fullmatch(term)),
     "visitor count": lambda term: bool(_NUMBER.fullmatch(term)),
     "session id": lambda term: len(term) >= 6 and term.isascii() and bool(_NAME_WITH_NUMBER.fullmatch(term)),
     "message id": lambda term: bool(_NAME_WITH_NUMBER.fullmatch(term)),
     "server name": lambda term: bool(_SERVER.fullmatch(term)),
 }
-
-
-def _in_a_date(span: tuple[int, int], sequence: list[str]) -> bool:
-    """Whether the run of date-like terms around the hunk holds a year or the name of a month, and two terms more."""
-    start, end = span
-    while start > 0 and span[0] - start < 8 and _dated(sequence[start - 1]):
-        start -= 1
-    while end < len(sequence) and end - span[1] < 8 and _dated(sequence[end]):
-        end += 1
-    run = sequence[start:end]
-    return len(run) >= 3 and any(_YEAR.fullmatch(term) or term in MONTHS for term in run)
 
 
 def _own_url(span: tuple[int, int], sequence: list[str], url: str | None) -> bool:
@@ -388,9 +437,10 @@ def _told_apart(a: str | None, b: str | None, pages: tuple[Page, Page]) -> bool:
     """Whether titles differ in more than what may differ."""
     if a is None or b is None or a == b:
         return False
-    sequences = tuple(terms(title, html=False).terms for title in (a, b))
-    hunks = hunks_of(sequences[0], sequences[1])
-    return any(_difference(hunk, (sequences[0], sequences[1]), pages).kind == "content" for hunk in hunks[:MOST_HUNKS])
+    titles = [replace(page, terms=terms(title, html=False).terms, structure=None, boilerplate=None)
+              for page, title in zip(pages, (a, b), strict=True)]  # fmt: skip
+    hunks = hunks_of(titles[0].terms, titles[1].terms)
+    return any(_difference(hunk, (titles[0], titles[1])).kind == "content" for hunk in hunks[:MOST_HUNKS])
 
 
 def _repeated(a: Page, b: Page, hunks: npt.NDArray[np.uint32]) -> float | None:
@@ -414,7 +464,7 @@ def _inside_boilerplate(a: Page, b: Page, hunks: npt.NDArray[np.uint32]) -> bool
     for hunk in hunks[:MOST_HUNKS]:
         start_a, end_a, start_b, end_b = map(int, hunk)
         spans = ((start_a, end_a), (start_b, end_b))
-        if _hunk_kind(spans, (a.terms, b.terms), pages) != "content" or _images_only(spans, pages):
+        if _hunk_kind(spans, pages) != "content" or _images_only(spans, pages):
             continue
         for (start, end), page in zip(spans, pages, strict=True):
             mask = page.boilerplate

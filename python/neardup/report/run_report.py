@@ -32,7 +32,7 @@ from neardup.report.side_by_side import pair_html, without_cut_end
 from neardup.results import Result
 from neardup.results.pages import RunPages
 from neardup.results.texts import together
-from neardup.text import Reading, read, term_lists
+from neardup.text import Reading, read, structures, term_lists
 
 FILE: Final = "report.html"
 #: An input of at most so many bytes, as stored, is read once more for the report if it has to be.
@@ -100,7 +100,8 @@ class Texts:
         told = self._pages.slice(at, 1).to_pylist()[0]
         title, site = self._found.title[at].as_py(), self._found.site[at].as_py()
         terms = self._terms[row].values[:_MOST_TERMS].to_pylist()
-        return Page(told["content"], told["html"], told["charset"], url, site, title, terms)
+        (structure,) = structures(self._pages.slice(at, 1))
+        return Page(told["content"], told["html"], url, site, title, terms, structure=structure.beginning(_MOST_TERMS))
 
     def hunks(self, a: int, b: int) -> npt.NDArray[np.uint32]:
         tokens = self._found.tokens

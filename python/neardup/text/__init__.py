@@ -2,5 +2,19 @@
 
 from neardup.text.content import Ideas, content_streams
 from neardup.text.reading import PageTokens, Reading, Terms, read, term_lists, terms
+from neardup.text.structure import Block, Structure, blocks, structures
 
-__all__ = ["Ideas", "PageTokens", "Reading", "Terms", "content_streams", "read", "term_lists", "terms"]
+__all__ = [
+    "Block",
+    "Ideas",
+    "PageTokens",
+    "Reading",
+    "Structure",
+    "Terms",
+    "blocks",
+    "content_streams",
+    "read",
+    "structures",
+    "term_lists",
+    "terms",
+]

@@ -8,16 +8,16 @@ asked (links that name servers to prepare for, refreshes, bases) are given names
 from __future__ import annotations
 
 import codecs
-import html
 import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
 
-from neardup.text import terms
+from neardup.text import Block, structures, terms
 
 _HELD: Final = 64
 #: Characters of a page that are shown; beyond, a page is cut.
@@ -25,14 +25,6 @@ MOST_SHOWN: Final = 400_000
 _FOLLOWED: Final = re.compile(
     r"(?i)<(/?)(?=(?:link|meta|base|i?frame|frameset|object|embed|applet|portal|fencedframe|form)\b)"
 )
-# Neither "<" nor ">" is part of what is looked at: a tag that is never closed must not cost the rest of the page.
-_TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^<>]*>|<!--[^<>]*-->|<![^<>]*>")
-_BLOCKS: Final = frozenset(
-    ("address", "article", "aside", "blockquote", "br", "caption", "dd", "div", "dl", "dt", "fieldset", "figure",
-     "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "option", "p",
-     "pre", "section", "select", "table", "td", "th", "title", "tr", "ul")
-)  # fmt: skip
-_SILENT: Final = frozenset(("script", "style", "template", "noscript"))
 
 
 class Contents:
@@ -57,11 +49,24 @@ class Contents:
                     self._held.popitem(last=False)
         return pa.concat_batches([found[row] for row in rows])
 
+    def is_html(self, row: int) -> bool:
+        """Whether a page is markup."""
+        return bool(self.pages([row]).column("html")[0].as_py())
+
     def text(self, row: int) -> str:
-        """The visible text of a page."""
-        page = self.pages([row])
-        content = decoded(page)
-        return visible_text(content) if page.column("html")[0].as_py() else content[:MOST_SHOWN]
+        """The text of a page of plain text, as it is."""
+        return decoded(self.pages([row]))[:MOST_SHOWN]
+
+    def blocks(self, row: int) -> list[Block]:
+        """The blocks of a page's text, as detectors see them; of a very long page the first."""
+        (read,) = structures(self.pages([row]))
+        shown, left = [], MOST_SHOWN
+        for block in read.blocks:
+            if left <= 0:
+                break
+            shown.append(replace(block, text=block.text[:left]))
+            left -= len(block.text)
+        return shown
 
     def document(self, row: int) -> str:
         """The page as a document for a sandboxed frame."""
@@ -92,28 +97,3 @@ def harmless(content: str) -> str:
     '<x-LINK rel=preconnect href=//evil.example><p>text'
     """
     return _FOLLOWED.sub(r"<\1x-", content)
-
-
-def visible_text(content: str) -> str:
-    r"""The text of an HTML page, a line a block; in one pass over the tags, whatever the page holds.
-
-    >>> visible_text("<h1>One</h1><p>two <b>three</b>&amp;c.<script>if (1<2) four()</script>")
-    'One\ntwo three&c.'
-    """
-    content = content[: 8 * MOST_SHOWN]
-    parts: list[str] = []
-    start, silent = 0, ""
-    for tag in _TAG.finditer(content):
-        name = (tag[2] or "").lower()
-        if not silent:
-            parts.append(html.unescape(content[start : tag.start()]))
-            if name in _BLOCKS:
-                parts.append("\n")
-            silent = name if name in _SILENT and not tag[1] else ""
-        elif tag[1] and name == silent:
-            silent = ""
-        start = tag.end()
-    if not silent:
-        parts.append(html.unescape(content[start:]))
-    lines = (" ".join(line.split()) for line in "".join(parts)[:MOST_SHOWN].splitlines())
-    return "\n".join(line for line in lines if line)

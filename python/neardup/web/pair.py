@@ -73,6 +73,7 @@ def pair(request: Request) -> Response:
             "scores": explain_page.scores_html(told),
             "detectors": explain_page.detectors_html(told),
             "in_run": explain_page.run_html(told),
+            "differences": explain_page.differences_html(told),
         }
         parts = {name: Markup(text) for name, text in made.items()}
     return space.html(
@@ -98,14 +99,17 @@ def page(request: Request) -> Response:
     row = request.path_params["row"]
     told, cut = space.run.row(row), space.run.cut()
     first = int(cut.cluster[row])
-    text, problem = "", None
+    text, problem, blocks = "", None, None
     try:
-        text = space.contents.text(row)
+        if space.contents.is_html(row):
+            blocks = space.contents.blocks(row)
+        else:
+            text = space.contents.text(row)
     except NeardupError as error:
         problem = str(error)
     return space.html(
-        "page.html", page=told, first=first, in_cluster=len(cut.members(first)) > 1, text=text, problem=problem,
-        reasons=REASONS,
+        "page.html", page=told, first=first, in_cluster=len(cut.members(first)) > 1, text=text, blocks=blocks,
+        problem=problem, reasons=REASONS,
     )  # fmt: skip
 
 

@@ -39,6 +39,27 @@ pub const TITLE: u64 = 5;
 pub const ADDRESS: u64 = 6;
 const CLASS: u64 = 0xFF;
 
+/// What a block of a page is to what the page is about: the one definition of boilerplate by structure, which [`stream`]
+/// decides. What pages of a site share is another matter ([`weigh`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Content,
+    Links,
+    Frame,
+    Title,
+}
+
+impl Class {
+    fn of(class: u64) -> Self {
+        match class {
+            CONTENT => Self::Content,
+            LINKS => Self::Links,
+            TITLE => Self::Title,
+            _ => Self::Frame,
+        }
+    }
+}
+
 /// Tokens of a shingle.
 pub const LENGTH: usize = 5;
 /// A new cell begins with one shingle in so many; a power of two.

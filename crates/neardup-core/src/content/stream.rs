@@ -1,6 +1,6 @@
 //! A page's tokens with their places to its stream: classes of blocks, cells, shingles.
 
-use super::{ADDRESS, BLOCK, CELL, CHAIN, CLASS, CONTENT, FRAME, LENGTH, LINKS, PAGE, TITLE};
+use super::{ADDRESS, BLOCK, CELL, CHAIN, CLASS, CONTENT, Class, FRAME, LENGTH, LINKS, PAGE, TITLE};
 use crate::format::{MIN_TOKENS, SEED_CONTENT, splitmix};
 use crate::hash::{fold, fold_term, mix};
 use crate::html::blocks::place;
@@ -52,11 +52,14 @@ pub struct Streamer {
     blocks: Vec<Block>,
 }
 
-/// A block in the stream: where, what it stands in, and how many elements of running text it has.
+/// A block in the stream: where, its tokens on the page, what it stands in, its class, and how many elements of running
+/// text it has.
 #[derive(Debug)]
 struct Block {
     range: std::ops::Range<usize>,
+    tokens: std::ops::Range<usize>,
     place: u32,
+    class: u64,
     elements: usize,
 }
 
@@ -180,13 +183,15 @@ impl Streamer {
         let rules = Rules::of(page, ideas);
         let mut label = 0;
         for range in blocks(page.places) {
-            let (from, place) = (out.len(), page.places[range.start]);
-            let named = self.block(page, range, site, rules, out);
+            let (from, places) = (out.len(), &page.places[range.clone()]);
+            let (tokens, place) = (range.clone(), places[0]);
+            let class = rules.class(place, count(places, place::LINK), places.len());
+            let named = self.block(page, range, site, class, ideas, out);
             if label == 0 && named != 0 {
                 label = named;
             }
             let elements = out[from..].iter().filter(|&&word| word & CLASS == CONTENT).count();
-            self.blocks.push(Block { range: from..out.len(), place, elements });
+            self.blocks.push(Block { range: from..out.len(), tokens, place, class, elements });
         }
         if ideas.structure && ideas.main {
             // Teasers of other articles stand in the main element, beside the article.
@@ -202,6 +207,11 @@ impl Streamer {
         }
     }
 
+    /// The blocks of the page that came last: its tokens, and their class.
+    pub fn classes(&self) -> impl Iterator<Item = (std::ops::Range<usize>, Class)> + '_ {
+        self.blocks.iter().map(|block| (block.tokens.clone(), Class::of(block.class)))
+    }
+
     /// Makes frame of what stands beside this place. A page may call a part of itself the main one that is not: it must
     /// hold most of the running text.
     fn narrow(&mut self, place: u16, out: &mut [u64]) {
@@ -214,6 +224,9 @@ impl Streamer {
         }
         for block in self.blocks.iter_mut().filter(|block| !is_within(block)) {
             block.elements = 0;
+            if matches!(block.class, CONTENT | LINKS) {
+                block.class = FRAME;
+            }
             for word in &mut out[block.range.clone()] {
                 if matches!(*word & CLASS, CONTENT | LINKS) {
                     *word = *word & !CLASS | FRAME;
@@ -239,27 +252,27 @@ impl Streamer {
         page: Placed<'_>,
         range: std::ops::Range<usize>,
         site: Option<u64>,
-        rules: Rules,
+        class: u64,
+        ideas: Ideas,
         out: &mut Vec<u64>,
     ) -> u64 {
         let (tokens, places, kinds) =
             (&page.tokens[range.clone()], &page.places[range.clone()], &page.kinds[range]);
         let pictures = count(places, place::IMAGE);
         self.words.clear();
-        if pictures == 0 && rules.ideas.noise {
+        if pictures == 0 && ideas.noise {
             quieted(tokens, kinds, &mut self.words);
         } else {
             let text = |at: &usize| places[*at] & u32::from(place::IMAGE) == 0;
             let at: Vec<usize> = (0..tokens.len()).filter(text).collect();
             let words: Vec<u64> = at.iter().map(|&at| tokens[at]).collect();
-            if rules.ideas.noise {
+            if ideas.noise {
                 let kinds: Vec<Kind> = at.iter().map(|&at| kinds[at]).collect();
                 quieted(&words, &kinds, &mut self.words);
             } else {
                 self.words.extend(words);
             }
         }
-        let class = rules.class(places[0], count(places, place::LINK), tokens.len());
         let titled = places[0] & u32::from(place::TITLE) != 0 && !self.words.is_empty();
         let said = if titled { chain(&self.words) } else { 0 };
         if class == TITLE {

@@ -3,21 +3,18 @@
 //!
 //! *Layout* is the sequence of block elements as they open. *Main content* is told from menus, lists of links and
 //! footers by the shallow features of Kohlschütter, Fankhauser and Nejdl (Boilerplate Detection using Shallow Text
-//! Features, 2010, Algorithm 2): text between two block tags is a block, and it counts if it has enough words and few of
+//! Features, 2010, Algorithm 2): a block is what [`super::blocks`] says, and it counts if it has enough words and few of
 //! them in links, looking at the block before and the one after. It needs no tree, no language and no other page; where
 //! no block counts, all of the text does. *Canonical* is the first `link rel=canonical`. Cost: one scan.
 
-use std::ops::Range;
-
 use url::Url;
 
-use super::blocks::{is_not_displayed, styles};
-use super::elements::{JOINING, PHRASES, UNSHOWN};
+use super::blocks::{Segment, place};
+use super::elements::ELEMENTS;
 use super::links::normalised;
-use super::names::{Name, NameTable};
-use super::references;
-use super::scanner::{Sink, Tag, TextKind, scan};
-use super::visible::push_shown;
+use super::names::key;
+use super::outline::{Outline, outline_with};
+use super::scanner::Tag;
 
 /// What [`anatomy`] gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,13 +44,34 @@ pub struct Anatomy {
 /// assert_eq!((page.layout.len(), page.main.trim().len()), (3, 249));
 /// ```
 pub fn anatomy(html: &str, url: Option<&Url>) -> Anatomy {
-    let mut reader = Reader::default();
-    scan(html, &mut reader);
-    reader.close_block();
-    let main = reader.main();
-    let canonical = reader.canonical.as_deref().and_then(|href| resolved(href, reader.base.as_deref(), url));
-    let displayed = reader.displayed();
-    Anatomy { text: reader.text, displayed, layout: reader.layout, main, canonical }
+    let mut page = Outline::default();
+    let (mut layout, mut canonical) = (Vec::new(), None);
+    outline_with(html, &mut page, |tag| {
+        if ELEMENTS.get(tag.name.key).layout {
+            layout.push(tag.name.key);
+        }
+        if canonical.is_none() {
+            canonical = canonical_address(tag);
+        }
+    });
+    let canonical = canonical.and_then(|href| resolved(&href, page.page.base(), url));
+    let main = main_content(&page.page.text, &page.segments);
+    let displayed = page.displayed();
+    Anatomy { text: page.page.text, displayed, layout, main, canonical }
+}
+
+/// The address that a `link rel=canonical` gives.
+fn canonical_address(tag: &Tag<'_>) -> Option<String> {
+    if tag.name.key != key(b"link") {
+        return None;
+    }
+    let rel = tag.attributes.get("rel")?;
+    if !rel.value().split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("canonical")) {
+        return None;
+    }
+    let href = tag.attributes.get("href")?;
+    let href = href.value().trim_ascii().to_owned();
+    (!href.is_empty()).then_some(href)
 }
 
 fn resolved(href: &str, base: Option<&str>, url: Option<&Url>) -> Option<String> {
@@ -92,94 +110,38 @@ fn counts(before: Block, block: Block, after: Block) -> bool {
     block.words > 16 || after.words > 15 || before.words > 4
 }
 
-#[derive(Default)]
-struct Reader {
-    text: String,
-    layout: Vec<u64>,
-    blocks: Vec<Block>,
-    block: Block,
-    canonical: Option<String>,
-    base: Option<String>,
-    template_depth: usize,
-    raw_is_hidden: bool,
-    in_link: bool,
-    in_title: bool,
-    /// The element that is not displayed, and how many of its name are open in it.
-    undisplayed: Option<(u64, usize)>,
-    /// Stretches of the text that are not displayed.
-    hidden: Vec<Range<usize>>,
+/// The blocks of the text with words in them, the title left out.
+fn blocks(text: &str, segments: &[Segment]) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut block = Block::default();
+    let ends = segments.iter().skip(1).map(|next| next.at).chain([text.len()]);
+    for (segment, end) in segments.iter().zip(ends) {
+        if segment.begins {
+            blocks.push(std::mem::replace(&mut block, Block { start: segment.at, ..Block::default() }));
+        }
+        block.end = end;
+        if segment.place & place::TITLE == 0 {
+            let count = words(&text[segment.at..end]);
+            block.words += count;
+            block.linked += if segment.place & place::LINK == 0 { 0 } else { count };
+        }
+    }
+    blocks.push(block);
+    blocks.retain(|block| block.words > 0);
+    blocks
 }
 
-impl Reader {
-    fn displayed(&self) -> String {
-        let mut displayed = String::with_capacity(self.text.len());
-        let mut from = 0;
-        for stretch in &self.hidden {
-            displayed.push_str(&self.text[from..stretch.start]);
-            displayed.push(' ');
-            from = stretch.end;
-        }
-        displayed.push_str(&self.text[from..]);
-        displayed
-    }
-
-    /// Follows which element is not displayed. One whose end tag may be left out ends where the next begins that ends it.
-    fn open_displayed(&mut self, tag: &Tag<'_>, meaning: Meaning) {
-        let (key, block) = (tag.name.key, BLOCKS.get(tag.name.key));
-        if let Some((hidden, depth)) = &mut self.undisplayed {
-            let ends =
-                ENDED_BY_NEXT.get(*hidden) && (key == *hidden || block && *hidden == super::names::key(b"p"));
-            if !ends {
-                *depth += usize::from(key == *hidden);
-                return;
-            }
-            self.undisplayed = None;
-        }
-        let void = matches!(meaning, Meaning::Base | Meaning::LinkElement) || VOID.get(key);
-        if !(void || tag.foreign && tag.self_closing) && is_undisplayed(tag) {
-            self.undisplayed = Some((key, 1));
+fn main_content(text: &str, segments: &[Segment]) -> String {
+    let blocks = blocks(text, segments);
+    let at = |place: Option<usize>| place.and_then(|place| blocks.get(place)).copied().unwrap_or_default();
+    let mut main = String::new();
+    for (place, &block) in blocks.iter().enumerate() {
+        if counts(at(place.checked_sub(1)), block, at(Some(place + 1))) {
+            main.push_str(text[block.start..block.end].trim());
+            main.push('\n');
         }
     }
-
-    fn close_displayed(&mut self, key: u64) {
-        if let Some((hidden, depth)) = &mut self.undisplayed
-            && *hidden == key
-        {
-            *depth -= 1;
-            if *depth == 0 {
-                self.undisplayed = None;
-            }
-        }
-    }
-
-    fn separate(&mut self) {
-        if !self.text.as_bytes().last().is_some_and(u8::is_ascii_whitespace) {
-            self.text.push(' ');
-        }
-    }
-
-    fn close_block(&mut self) {
-        self.block.end = self.text.len();
-        if self.block.words > 0 && !self.in_title {
-            self.blocks.push(self.block);
-        }
-        self.block = Block { start: self.text.len(), ..Block::default() };
-    }
-
-    fn main(&self) -> String {
-        let at = |place: Option<usize>| {
-            place.and_then(|place| self.blocks.get(place)).copied().unwrap_or_default()
-        };
-        let mut main = String::new();
-        for place in 0..self.blocks.len() {
-            let block = self.blocks[place];
-            if counts(at(place.checked_sub(1)), block, at(Some(place + 1))) {
-                main.push_str(self.text[block.start..block.end].trim());
-                main.push('\n');
-            }
-        }
-        if main.is_empty() { self.text.clone() } else { main }
-    }
+    if main.is_empty() { text.to_owned() } else { main }
 }
 
 /// Words as a reader counts them: runs of letters and digits, and of scripts without spaces every two characters.
@@ -195,177 +157,11 @@ fn words(text: &str) -> usize {
     count + wide.div_ceil(2)
 }
 
-fn is_undisplayed(tag: &Tag<'_>) -> bool {
-    tag.name.key == super::names::key(b"dialog") && tag.attributes.get("open").is_none()
-        || tag
-            .attributes
-            .into_iter()
-            .any(|attribute| is_not_displayed(&attribute) || styles(&attribute, "visibility:hidden"))
-}
-
-/// Elements without content.
-static VOID: NameTable<bool> = NameTable::new(
-    &[(
-        &["area", "br", "col", "embed", "hr", "img", "input", "meta", "param", "source", "track", "wbr"],
-        true,
-    )],
-    false,
-);
-
-/// Elements that end where the next of their name begins.
-static ENDED_BY_NEXT: NameTable<bool> =
-    NameTable::new(&[(&["dd", "dt", "li", "option", "p", "td", "th", "tr"], true)], false);
-
-/// What an element means here.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Meaning {
-    /// Its tags vanish.
-    Joins,
-    /// Its tags are white space inside a block.
-    Inline,
-    /// Any other element parts text.
-    Other,
-    Link,
-    Hidden,
-    Template,
-    Title,
-    Base,
-    LinkElement,
-}
-
-static MEANINGS: NameTable<Meaning, 256> = NameTable::new(
-    &[
-        (&JOINING, Meaning::Joins),
-        (&PHRASES, Meaning::Inline),
-        (&["a"], Meaning::Link),
-        (&UNSHOWN, Meaning::Hidden),
-        (&["template"], Meaning::Template),
-        (&["title"], Meaning::Title),
-        (&["base"], Meaning::Base),
-        (&["link"], Meaning::LinkElement),
-    ],
-    Meaning::Other,
-);
-
-/// The blocks that make up the layout.
-static BLOCKS: NameTable<bool> = NameTable::new(
-    &[(
-        &[
-            "article", "aside", "dd", "div", "dl", "dt", "figure", "footer", "form", "h1", "h2", "h3", "h4",
-            "h5", "h6", "header", "hr", "li", "main", "nav", "ol", "p", "pre", "section", "table", "td",
-            "th", "tr", "ul",
-        ],
-        true,
-    )],
-    false,
-);
-
-impl<'a> Sink<'a> for Reader {
-    fn text(&mut self, raw: &'a str, kind: TextKind) {
-        if self.template_depth > 0 || (kind == TextKind::Raw && self.raw_is_hidden) {
-            return;
-        }
-        let from = self.text.len();
-        if kind.has_references() && raw.contains('&') {
-            let mut decoded = String::with_capacity(raw.len());
-            references::decode_into(raw, false, &mut decoded);
-            push_shown(&mut self.text, &decoded);
-        } else {
-            push_shown(&mut self.text, raw);
-        }
-        if self.undisplayed.is_some() {
-            let end = self.text.len();
-            match self.hidden.last_mut() {
-                Some(last) if last.end == from => last.end = end,
-                _ => self.hidden.push(from..end),
-            }
-        }
-        if !self.in_title {
-            let found = words(&self.text[from..]);
-            self.block.words += found;
-            self.block.linked += if self.in_link { found } else { 0 };
-        }
-    }
-
-    fn start_tag(&mut self, tag: Tag<'a>) {
-        let meaning = MEANINGS.get(tag.name.key);
-        self.raw_is_hidden = meaning == Meaning::Hidden;
-        if meaning == Meaning::Template {
-            self.template_depth += usize::from(!(tag.foreign && tag.self_closing));
-        }
-        if self.template_depth == 0 {
-            self.open_displayed(&tag, meaning);
-        }
-        if meaning == Meaning::Joins || self.template_depth > 0 {
-            return;
-        }
-        self.separate();
-        match meaning {
-            Meaning::Inline | Meaning::Joins | Meaning::Hidden | Meaning::Template => {}
-            // An `a` without an address is the goal of a link, and often left open.
-            Meaning::Link => self.in_link = tag.attributes.get("href").is_some(),
-            Meaning::Title if !tag.foreign => {
-                self.close_block();
-                self.in_title = true;
-            }
-            Meaning::Base if self.base.is_none() => {
-                self.base = tag.attributes.get("href").map(|href| href.value().trim_ascii().to_owned());
-            }
-            Meaning::LinkElement if self.canonical.is_none() => {
-                let is_canonical = tag.attributes.get("rel").is_some_and(|rel| {
-                    rel.value().split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("canonical"))
-                });
-                if is_canonical {
-                    let href = tag.attributes.get("href").map(|href| href.value().trim_ascii().to_owned());
-                    self.canonical = href.filter(|href| !href.is_empty());
-                }
-            }
-            _ => {
-                self.close_block();
-                if BLOCKS.get(tag.name.key) {
-                    self.layout.push(tag.name.key);
-                }
-            }
-        }
-    }
-
-    fn end_tag(&mut self, name: Name<'a>) {
-        self.close_displayed(name.key);
-        match MEANINGS.get(name.key) {
-            Meaning::Joins => return,
-            Meaning::Template => self.template_depth = self.template_depth.saturating_sub(1),
-            Meaning::Title => {
-                self.close_block();
-                self.in_title = false;
-                self.block = Block { start: self.text.len(), ..Block::default() };
-            }
-            Meaning::Link => self.in_link = false,
-            Meaning::Inline | Meaning::Hidden => {}
-            _ if self.template_depth == 0 => {
-                self.separate();
-                self.close_block();
-            }
-            _ => {}
-        }
-        if self.template_depth == 0 {
-            self.separate();
-        }
-    }
-
-    fn comment(&mut self, _raw: &'a str) {
-        if self.template_depth == 0 {
-            self.separate();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::html::blocks::structure;
-    use crate::html::names::key;
     use crate::html::visible::{Visible, extract};
 
     fn sentence(word: &str, count: usize) -> String {
@@ -392,60 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_displayed_is_in_the_text_and_not_in_what_is_displayed() {
-        for (html, shown) in [
-            ("<div hidden>a <div>b</div> c</div>d", "d"),
-            ("<p style='x:y; Display : none'>a</p>b", "b"),
-            ("<span style=visibility:hidden>a</span>b", "b"),
-            ("<dialog>a</dialog>b<dialog open>c</dialog>", "b c"),
-            ("<p hidden>a<p>b<li hidden>c<li>d", "b d"),
-            ("<p hidden>a<div>b</div>", "b"),
-            ("<img hidden>a<input hidden>b<br hidden>c", "a b c"),
-            ("<div aria-hidden=true>a</div><i hidden>b</i>c", "a c"),
-            ("<template><div hidden></template>a", "a"),
-            ("<div hidden>a</span></div>b</div>c", "b c"),
-        ] {
-            let page = anatomy(html, None);
-            assert_eq!(page.displayed.split_whitespace().collect::<Vec<_>>().join(" "), shown, "{html}");
-            assert!(page.text.contains('a'), "{html}");
-        }
-    }
-
-    #[test]
     fn the_goal_of_a_link_is_no_link() {
         let html = format!("<p>{}<p><a name=x />{}", sentence("first", 30), sentence("second", 25));
         assert_eq!(anatomy(&html, None).main.matches("second").count(), 25);
-    }
-
-    /// What ends a line is said twice, for main content and for the structure beside the text: alike for every element.
-    #[test]
-    fn the_same_elements_part_blocks_as_in_the_structure() {
-        let names = "a abbr acronym address area article aside audio b basefont bdi bdo big blink blockquote br button \
-            canvas caption center cite code col data dd del details dfn dialog dir div dl dt em embed fieldset figcaption \
-            figure font footer form frame h1 h6 header hr i iframe img input ins kbd label legend li link main map mark \
-            menu meta meter nav nobr noembed noframes noscript object ol optgroup option output p param picture pre \
-            progress q rp rt ruby s samp script section select small source span strike strong style sub summary sup \
-            table tbody td template textarea tfoot th thead time tr track tt u ul var video wbr";
-        let mut inline = Vec::new();
-        for name in names.split_whitespace() {
-            let html = format!("<p>before<{name}></{name}>after");
-            let mut reader = Reader::default();
-            scan(&html, &mut reader);
-            reader.close_block();
-            let (mut page, mut segments) = (Visible::default(), Vec::new());
-            structure(&html, &mut page, &mut segments);
-            let begins = segments.iter().filter(|segment| segment.begins && segment.at > 0);
-            let within = |at: usize| at >= page.text.find("before").unwrap() + 6;
-            let parted = begins.filter(|segment| within(segment.at)).count() > 0;
-            // A document's own parts: they stand where no text does.
-            if !["base", "link"].contains(&name) {
-                assert_eq!(reader.blocks.len() > 1, parted, "{name}");
-            }
-            inline.extend((!parted).then_some(name));
-        }
-        for name in JOINING.iter().chain(&PHRASES).chain(&UNSHOWN) {
-            assert!(inline.contains(name), "{name}");
-        }
     }
 
     #[test]

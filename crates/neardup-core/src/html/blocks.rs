@@ -11,30 +11,12 @@
 //! misnested elements do little harm, and any input costs linear time and bounded memory.
 
 use super::attributes::Attribute;
-use super::elements::{JOINING, PHRASES, UNSHOWN};
-use super::names::{Name, NameTable};
+pub use super::elements::place;
+use super::elements::{ELEMENTS, Flow, role_place};
+use super::marks::Marks;
+use super::names::Name;
 use super::scanner::{Sink, Start, Tag, TextKind, scan_with};
 use super::visible::{self, Visible};
-
-/// What a stretch of text stands in; several may hold at once.
-pub mod place {
-    pub const LINK: u16 = 1;
-    pub const NAVIGATION: u16 = 1 << 1;
-    pub const HEADER: u16 = 1 << 2;
-    pub const FOOTER: u16 = 1 << 3;
-    pub const ASIDE: u16 = 1 << 4;
-    pub const MAIN: u16 = 1 << 5;
-    pub const ARTICLE: u16 = 1 << 6;
-    pub const HEADING: u16 = 1 << 7;
-    /// A form's controls: buttons, choices. (Not labels: there are pages with all of their text in labels.)
-    pub const CONTROL: u16 = 1 << 8;
-    pub const TITLE: u16 = 1 << 9;
-    /// Not shown unless something happens.
-    pub const HIDDEN: u16 = 1 << 10;
-    pub const DIALOG: u16 = 1 << 11;
-    /// The name of an image.
-    pub const IMAGE: u16 = 1 << 12;
-}
 
 /// From `at` in the text on, what it stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,64 +44,24 @@ const DEEPEST: usize = 512;
 /// assert_eq!(home.place, place::NAVIGATION | place::LINK);
 /// ```
 pub fn structure(html: &str, page: &mut Visible, segments: &mut Vec<Segment>) {
-    segments.clear();
-    visible::read_with(html, page, |html, marks, text| {
-        segments.push(Segment { at: 0, place: 0, begins: true });
-        let mut reader = Blocks { text, segments, open: Vec::new(), place: 0 };
-        scan_with(html, Start::default(), marks, &mut reader);
+    read_with(html, page, segments, |html, marks, mut reader| {
+        scan_with(html, Start::default(), marks, &mut reader)
     });
 }
 
-/// What an element does to the structure.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Effect {
-    /// Part of the running text.
-    Inline,
-    /// Begins a block; what it holds stands where the element stands.
-    Block,
-    /// The same, but its role may say where its content stands, or that it is hidden.
-    Container,
-    /// Its content stands here.
-    Place(u16),
-    /// The same within a block.
-    InlinePlace(u16),
-}
-
-static EFFECTS: NameTable<Effect, 512> = NameTable::new(
-    &[
-        (&JOINING, Effect::Inline),
-        (&PHRASES, Effect::Inline),
-        (&UNSHOWN, Effect::Inline),
-        (&["template"], Effect::Inline),
-        (&["a"], Effect::InlinePlace(place::LINK)),
-        (&["title"], Effect::Place(place::TITLE)),
-        (&["nav", "menu"], Effect::Place(place::NAVIGATION)),
-        (&["header"], Effect::Place(place::HEADER)),
-        (&["footer"], Effect::Place(place::FOOTER)),
-        (&["aside"], Effect::Place(place::ASIDE)),
-        (&["main"], Effect::Place(place::MAIN)),
-        (&["article"], Effect::Place(place::ARTICLE)),
-        (&["h1", "h2", "h3", "h4", "h5", "h6"], Effect::Place(place::HEADING)),
-        (&["button", "select"], Effect::Place(place::CONTROL)),
-        (&["dialog"], Effect::Place(place::DIALOG)),
-        (&["div", "section", "form", "ul", "ol", "table"], Effect::Container),
-    ],
-    Effect::Block,
-);
-
-fn role_place(role: &str) -> u16 {
-    match role.trim() {
-        "navigation" | "menu" | "menubar" => place::NAVIGATION,
-        "banner" => place::HEADER,
-        "contentinfo" => place::FOOTER,
-        "complementary" => place::ASIDE,
-        "main" => place::MAIN,
-        "article" => place::ARTICLE,
-        "dialog" | "alertdialog" => place::DIALOG,
-        "search" => place::CONTROL,
-        "heading" => place::HEADING,
-        _ => 0,
-    }
+/// Empties `page` and `segments` and lets `scan` fill them: the reader takes the events, alone or inside a sink that wants more of them.
+#[inline(always)]
+pub(super) fn read_with<'h>(
+    html: &'h str,
+    page: &mut Visible,
+    segments: &mut Vec<Segment>,
+    scan: impl FnOnce(&'h str, &mut Marks, Blocks<'_>),
+) {
+    segments.clear();
+    visible::read_with(html, page, |html, marks, text| {
+        segments.push(Segment { at: 0, place: 0, begins: true });
+        scan(html, marks, Blocks { text, segments, open: Vec::new(), place: 0 });
+    });
 }
 
 /// Where the attributes of a container say that its content stands.
@@ -151,8 +93,8 @@ pub(super) fn styles(attribute: &Attribute<'_>, declaration: &str) -> bool {
     }
 }
 
-struct Blocks<'v> {
-    text: visible::Reader<'v>,
+pub(super) struct Blocks<'v> {
+    pub(super) text: visible::Reader<'v>,
     segments: &'v mut Vec<Segment>,
     /// Open elements that change something: their names, and the place outside of them.
     open: Vec<(u64, u16)>,
@@ -203,9 +145,9 @@ impl<'a> Sink<'a> for Blocks<'_> {
 
     #[inline(always)]
     fn tag_by_key(&mut self, key: u64) -> bool {
-        match EFFECTS.get(key) {
-            Effect::Inline => self.text.tag_by_key(key),
-            Effect::Block => {
+        match ELEMENTS.get(key).flow {
+            Flow::Inline => self.text.tag_by_key(key),
+            Flow::Block => {
                 let done = self.text.tag_by_key(key);
                 if done {
                     self.note(true);
@@ -219,36 +161,35 @@ impl<'a> Sink<'a> for Blocks<'_> {
     fn start_tag(&mut self, tag: Tag<'a>) {
         self.text.start_tag(tag);
         let key = tag.name.key;
-        let effect = EFFECTS.get(key);
+        let element = ELEMENTS.get(key);
         let closed = tag.foreign && tag.self_closing;
-        match effect {
-            Effect::Inline => return,
-            Effect::Block => {}
+        match element.flow {
+            Flow::Inline => return,
+            Flow::Block => {}
             _ if closed => {}
-            Effect::Container => self.enter(key, said_place(&tag)),
-            Effect::InlinePlace(place) => {
-                if self.place & place != 0 {
+            Flow::Link => {
+                if self.place & element.place != 0 {
                     self.close(key);
                 }
                 // An `a` without an address is the goal of a link, and often left open.
                 if tag.attributes.get("href").is_some() {
-                    self.enter(key, place);
+                    self.enter(key, element.place);
                 }
             }
-            Effect::Place(place) => self.enter(key, place | said_place(&tag)),
+            Flow::Place => self.enter(key, element.place | said_place(&tag)),
         }
-        self.note(!matches!(effect, Effect::InlinePlace(_)));
+        self.note(element.flow != Flow::Link);
     }
 
     fn end_tag(&mut self, name: Name<'a>) {
         self.text.end_tag(name);
-        let effect = EFFECTS.get(name.key);
-        match effect {
-            Effect::Inline => return,
-            Effect::Block => {}
+        let flow = ELEMENTS.get(name.key).flow;
+        match flow {
+            Flow::Inline => return,
+            Flow::Block => {}
             _ => self.close(name.key),
         }
-        self.note(!matches!(effect, Effect::InlinePlace(_)));
+        self.note(flow != Flow::Link);
     }
 
     fn comment(&mut self, raw: &'a str) {
@@ -263,6 +204,7 @@ impl<'a> Sink<'a> for Blocks<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::html::elements::names_where;
     use proptest::prelude::*;
 
     /// (text, place, begins) of what is said, stretch by stretch.
@@ -341,6 +283,57 @@ mod tests {
         let begins = |html: &str| read(html).into_iter().filter(|part| part.2).count();
         assert_eq!(begins("a <b>b</b> <span>c</span> <a href=x>d</a> e"), 1);
         assert_eq!(begins("a<br>b<p>c<td>d<div>e</div>f"), 6);
+    }
+
+    /// Every element of the table, and some that it does not name, part blocks or do not as the table says.
+    #[test]
+    fn elements_part_blocks_as_the_table_says() {
+        let inline = names_where(|element| matches!(element.flow, Flow::Inline | Flow::Link));
+        let parting = names_where(|element| matches!(element.flow, Flow::Block | Flow::Place));
+        let unnamed = [
+            "address",
+            "audio",
+            "blockquote",
+            "canvas",
+            "caption",
+            "center",
+            "details",
+            "dir",
+            "fieldset",
+            "figcaption",
+            "frame",
+            "legend",
+            "map",
+            "meter",
+            "object",
+            "optgroup",
+            "output",
+            "picture",
+            "progress",
+            "small-print",
+            "summary",
+            "tbody",
+            "tfoot",
+            "thead",
+            "video",
+        ];
+        for (names, parts) in [(inline.as_slice(), false), (&parting, true), (&unnamed, true)] {
+            for name in names {
+                let html = format!("<p>before<{name}></{name}>after");
+                let (mut page, mut segments) = (Visible::default(), Vec::new());
+                structure(&html, &mut page, &mut segments);
+                let end = page.text.find("before").unwrap() + 6;
+                let parted = segments.iter().any(|segment| segment.begins && segment.at >= end);
+                assert_eq!(parted, parts, "{name}");
+            }
+        }
+        assert!(
+            inline.contains(&"cite")
+                && inline.contains(&"kbd")
+                && inline.contains(&"del")
+                && inline.contains(&"b")
+                && inline.contains(&"ruby")
+        );
     }
 
     proptest! {

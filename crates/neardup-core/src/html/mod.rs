@@ -2,7 +2,7 @@
 //!
 //! [`scanner`] cuts a page into text, tags and comments exactly as the tokenizer of the HTML Standard does,
 //! over slices of the input; [`marks`] finds where they begin and end, [`names`] tells elements apart, [`elements`] says what
-//! they are to running text. [`attributes`] and [`references`] decode the parts that a consumer looks at, only when it looks. [`visible`] is the first consumer: what the page says
+//! each of them is to a page. [`attributes`] and [`references`] decode the parts that a consumer looks at, only when it looks. [`visible`] is the first consumer: what the page says
 //! to a reader. Others (links, text blocks, main content) are further implementations of [`scanner::Sink`].
 
 pub mod anatomy;
@@ -13,6 +13,7 @@ mod lanes;
 pub mod links;
 pub mod marks;
 pub mod names;
+pub mod outline;
 pub mod references;
 pub mod scanner;
 pub mod visible;

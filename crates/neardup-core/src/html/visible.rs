@@ -10,9 +10,9 @@ use std::ops::Range;
 
 use memchr::{memchr2, memchr3};
 
-use super::elements::{JOINING, UNSHOWN};
+use super::elements::{ELEMENTS, Text};
 use super::marks::Marks;
-use super::names::{Name, NameTable};
+use super::names::Name;
 use super::references;
 use super::scanner::{Sink, Start, Tag, TextKind, scan_with};
 
@@ -123,6 +123,11 @@ pub(super) struct Reader<'v> {
 }
 
 impl Reader<'_> {
+    /// Whether what comes next is part of the page: it does not stand in a template.
+    pub(super) fn is_shown(&self) -> bool {
+        self.template_depth == 0
+    }
+
     /// Where in the text what comes next will stand.
     #[inline(always)]
     pub(super) fn position(&self) -> usize {
@@ -227,37 +232,6 @@ pub(super) fn push_shown(text: &mut String, piece: &str) {
     text.push_str(&piece[from..]);
 }
 
-/// What an element means for the text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Meaning {
-    /// Its tags vanish.
-    Joins,
-    /// Its tags are white space, as those of all that follow.
-    Separates,
-    /// It has raw text, which is shown.
-    ShownRaw,
-    /// It has raw text, which is not shown.
-    HiddenRaw,
-    Template,
-    Title,
-    Image,
-    Base,
-}
-
-static MEANINGS: NameTable<Meaning> = NameTable::new(
-    &[
-        (&JOINING, Meaning::Joins),
-        (&["xmp"], Meaning::ShownRaw),
-        (&UNSHOWN, Meaning::HiddenRaw),
-        (&["template"], Meaning::Template),
-        (&["title"], Meaning::Title),
-        // Browsers read `image` as `img`.
-        (&["img", "image"], Meaning::Image),
-        (&["base"], Meaning::Base),
-    ],
-    Meaning::Separates,
-);
-
 impl<'a> Sink<'a> for Reader<'_> {
     #[inline(always)]
     fn text(&mut self, raw: &'a str, kind: TextKind) {
@@ -296,9 +270,9 @@ impl<'a> Sink<'a> for Reader<'_> {
 
     #[inline(always)]
     fn tag_by_key(&mut self, key: u64) -> bool {
-        let meaning = MEANINGS.get(key);
-        if meaning != Meaning::Separates || self.template_depth > 0 {
-            return meaning == Meaning::Joins;
+        let meaning = ELEMENTS.get(key).text;
+        if meaning != Text::Separates || self.template_depth > 0 {
+            return meaning == Text::Joins;
         }
         self.separate();
         true
@@ -306,8 +280,8 @@ impl<'a> Sink<'a> for Reader<'_> {
 
     #[inline(always)]
     fn start_tag(&mut self, tag: Tag<'a>) {
-        let meaning = MEANINGS.get(tag.name.key);
-        if meaning == Meaning::Joins {
+        let meaning = ELEMENTS.get(tag.name.key).text;
+        if meaning == Text::Joins {
             return;
         }
         let shown = self.template_depth == 0;
@@ -315,28 +289,28 @@ impl<'a> Sink<'a> for Reader<'_> {
             self.separate();
         }
         match meaning {
-            Meaning::Separates | Meaning::Joins => {}
-            Meaning::ShownRaw => self.raw_is_hidden = false,
-            Meaning::HiddenRaw => self.raw_is_hidden = true,
-            Meaning::Template => self.template_depth += usize::from(!(tag.foreign && tag.self_closing)),
-            Meaning::Title if shown && !tag.foreign && !self.out.has_title => {
+            Text::Separates | Text::Joins => {}
+            Text::ShownRaw => self.raw_is_hidden = false,
+            Text::HiddenRaw => self.raw_is_hidden = true,
+            Text::Template => self.template_depth += usize::from(!(tag.foreign && tag.self_closing)),
+            Text::Title if shown && !tag.foreign && !self.out.has_title => {
                 self.out.has_title = true;
                 self.in_title = true;
             }
             // The `image` of SVG is another element.
-            Meaning::Image if shown && !(tag.foreign && tag.name.is("image")) => self.keep_image(tag),
-            Meaning::Base if shown && !tag.foreign && !self.out.has_base => self.keep_base(tag),
-            Meaning::Title | Meaning::Image | Meaning::Base => {}
+            Text::Image if shown && !(tag.foreign && tag.name.is("image")) => self.keep_image(tag),
+            Text::Base if shown && !tag.foreign && !self.out.has_base => self.keep_base(tag),
+            Text::Title | Text::Image | Text::Base => {}
         }
     }
 
     #[inline(always)]
     fn end_tag(&mut self, name: Name<'a>) {
-        let meaning = MEANINGS.get(name.key);
+        let meaning = ELEMENTS.get(name.key).text;
         match meaning {
-            Meaning::Joins => return,
-            Meaning::Template => self.template_depth = self.template_depth.saturating_sub(1),
-            Meaning::Title => self.in_title = false,
+            Text::Joins => return,
+            Text::Template => self.template_depth = self.template_depth.saturating_sub(1),
+            Text::Title => self.in_title = false,
             _ => {}
         }
         if self.template_depth == 0 {
@@ -362,6 +336,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::html::elements::names_where;
 
     proptest! {
         #[test]
@@ -394,7 +369,9 @@ mod tests {
 
     #[test]
     fn formatting_joins_and_all_else_parts() {
-        for joining in JOINING.into_iter().chain(["B", "Font"]) {
+        let joins = names_where(|element| element.text == Text::Joins);
+        assert_eq!(joins.len(), 17);
+        for joining in joins.into_iter().chain(["B", "Font"]) {
             assert_eq!(words(&format!("foo<{joining} x=y>bar</{joining}>baz")), ["foobarbaz"], "{joining}");
         }
         for parting in ["a", "span", "div", "br", "code", "my-own", "blockquote", "bb", "strongly"] {

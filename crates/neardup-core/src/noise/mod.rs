@@ -4,14 +4,20 @@
 //! beside a month is a date; a number beside `ago` is an age; a number beside `views` is a counter; a number beside
 //! nothing of the kind may be a telephone number, a price, an article of law, and stays. So every term has a [`Kind`],
 //! and a run of such terms that makes a date, an age or a counter is read as one and the same token, whatever it says.
-//! Long mixtures of letters and digits (session ids, message ids, cache keys) are that token by themselves.
+//! Long mixtures of letters and digits (session ids, message ids, cache keys), and very long numbers, are that token by
+//! themselves.
 //! "Within 30 days" is no noise, nor is a lone year.
 //!
 //! Languages: the names of months and the words around ages and counters in English, German, French, Spanish,
-//! Italian, Portuguese, Dutch and Russian; years, months and days as Chinese, Japanese and Korean write them.
-//! Cost: one look into a small table a term.
+//! Italian, Portuguese, Dutch, Russian, Arabic and Hindi; years, months and days as Chinese, Japanese and Korean write
+//! them. The table is in [`words`]. It is read once more by those who say what a difference between two pages is
+//! ([`look`], [`runs`]). Cost: one look into a small table a term.
+
+pub mod words;
 
 use std::sync::OnceLock;
+
+use self::words::{LISTS, List, ZEROS, in_digits};
 
 use crate::format::{SEED_CONTENT, splitmix};
 use crate::hash::{fold_short, fold_term};
@@ -26,9 +32,12 @@ pub enum Kind {
     Small,
     Year,
     Number,
-    /// A number with the sign of a year, month, day or hour, as Korean writes it.
+    /// A number with the sign of a year, month, day or hour, as Korean writes it; 9pm; the 23T14 and 01Z of a time stamp.
     Dated,
+    /// The name of a month, or another sign that a number is a date or a time.
     Month,
+    /// Part of a date that has another part.
+    Weekday,
     /// What makes a length of time an age.
     Ago,
     /// Minutes, hours, days.
@@ -47,65 +56,51 @@ pub const NOISE: u64 = splitmix(SEED_CONTENT, 0);
 const LONG: usize = 16;
 const DIGITS: usize = 4;
 
-const MONTHS: &str = "january february march april may june july august september october november december \
-    jan feb mar apr jun jul aug sep sept oct nov dec \
-    januar februar märz mai juni juli oktober dezember mär okt dez \
-    janvier février mars avril juin juillet août septembre octobre novembre décembre janv févr juil déc \
-    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre ene abr ago dic \
-    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre gen mag giu lug set ott \
-    janeiro fevereiro março maio junho julho setembro outubro novembro dezembro fev mai out \
-    januari februari maart mei augustus mrt \
-    января февраля марта апреля мая июня июля августа сентября октября ноября декабря \
-    am pm utc gmt cet cest est edt pst pdt 年 月 日 时 時 分 秒 年度";
-const AGO: &str = "ago vor hace fa atrás geleden назад 前 전";
-const UNITS: &str = "minute minutes min mins hour hours hr hrs day days week weeks month months year years \
-    minuten stunde stunden tag tagen tage woche wochen monat monaten monate jahr jahren jahre \
-    minuto minutos hora horas día días semana semanas mes meses año años \
-    minuti ora ore giorno giorni settimana settimane mese mesi anno anni \
-    dia dias mês uur dag dagen weken maanden jaar \
-    минут минуты минуту час часа часов день дня дней недель недели месяц месяца месяцев год года лет \
-    分钟 分鐘 小时 小時 時間 분 시간 일 주 개월";
-const SECONDS: &str = "second seconds sec secs ms sekunde sekunden seconde secondes segundo segundos secondi seconden \
-    секунд секунды сек";
-const COUNTERS: &str = "view views visitor visitors visit visits hits comments likes followers downloads online \
-    aufrufe besucher kommentare zugriffe vues visiteurs commentaires visitas visitantes comentarios \
-    visite visitatori commenti visualizações bezoekers reacties просмотров посетителей комментариев";
-
 struct Words {
     /// A bit for the lowest bits of each word's token: most terms are told to be none of them at a glance.
-    glance: [u64; 64],
+    glance: [u64; 256],
     sorted: Vec<(u64, Kind)>,
+    /// The lists that each word is in, as bits.
+    lists: Vec<(u64, u16)>,
 }
 
 fn words() -> &'static Words {
     static WORDS: OnceLock<Words> = OnceLock::new();
     WORDS.get_or_init(|| {
-        let lists = [
-            (MONTHS, Kind::Month),
-            (AGO, Kind::Ago),
-            (UNITS, Kind::Unit),
-            (SECONDS, Kind::Seconds),
-            (COUNTERS, Kind::Counter),
-        ];
-        let of = |(list, kind): (&'static str, Kind)| {
-            list.split_whitespace().map(move |word| (fold_term(word.as_bytes()), kind))
-        };
-        let mut sorted: Vec<(u64, Kind)> = lists.into_iter().flat_map(of).collect();
-        sorted.sort_unstable();
-        // A word of two lists is what the earlier one says.
-        sorted.dedup_by_key(|entry| entry.0);
-        let mut glance = [0; 64];
-        for (token, _) in &sorted {
-            glance[(token >> 6 & 63) as usize] |= 1 << (token & 63);
+        let (mut sorted, mut lists) = (Vec::new(), Vec::new());
+        for (list, text) in LISTS {
+            for word in text.split_whitespace() {
+                let token = fold_term(word.as_bytes());
+                lists.push((token, 1 << list as u16));
+                sorted.extend(list.kind().map(|kind| (token, kind)));
+            }
         }
-        Words { glance, sorted }
+        for zero in ZEROS {
+            let number = |number, kind| (fold_term(in_digits(number, zero).as_bytes()), kind);
+            sorted.extend((0..=60).map(|small| number(small, Kind::Small)));
+            sorted.extend((1990..=2099).map(|year| number(year, Kind::Year)));
+        }
+        // Of a word in several lists, the first decides.
+        sorted.sort_by_key(|entry| entry.0);
+        sorted.dedup_by_key(|entry| entry.0);
+        lists.sort_unstable();
+        lists.dedup_by(|next, one| {
+            let same = next.0 == one.0;
+            one.1 |= if same { next.1 } else { 0 };
+            same
+        });
+        let mut glance = [0; 256];
+        for (token, _) in &sorted {
+            glance[(token >> 6 & 255) as usize] |= 1 << (token & 63);
+        }
+        Words { glance, sorted, lists }
     })
 }
 
 impl Words {
     #[inline(always)]
     fn kind(&self, token: u64) -> Kind {
-        if self.glance[(token >> 6 & 63) as usize] >> (token & 63) & 1 == 0 {
+        if self.glance[(token >> 6 & 255) as usize] >> (token & 63) & 1 == 0 {
             return Kind::Word;
         }
         let found = self.sorted.binary_search_by_key(&token, |entry| entry.0);
@@ -133,11 +128,19 @@ fn of_token(term: &str, token: u64) -> Kind {
     match (digits, rest) {
         (1 | 2, "" | "st" | "nd" | "rd" | "th" | "er") => Kind::Small,
         (4, "") if ("1990"..="2099").contains(&term) => Kind::Year,
+        (18.., "") => Kind::Identifier,
         (1.., "") => Kind::Number,
         (1..=4, "년" | "월" | "일" | "시" | "분" | "초") => Kind::Dated,
+        (1 | 2, "am" | "pm" | "h" | "z") => Kind::Dated,
+        (1 | 2, _) if is_hour(rest) => Kind::Dated,
         _ if term.len() >= LONG && is_mixture(term) => Kind::Identifier,
         _ => words().kind(token),
     }
+}
+
+/// The hour behind the day of a time stamp: 23T14 of 2025-10-23T14:33.
+fn is_hour(rest: &str) -> bool {
+    matches!(rest.as_bytes(), [b't', hour @ ..] if matches!(hour.len(), 1 | 2) && hour.iter().all(u8::is_ascii_digit))
 }
 
 fn is_mixture(term: &str) -> bool {
@@ -192,7 +195,7 @@ pub fn quieted(tokens: &[u64], kinds: &[Kind], out: &mut Vec<u64>) {
             _ => {
                 let part = |kind: &Kind| !matches!(kind, Kind::Word | Kind::Identifier);
                 let length = kinds[at..].iter().take_while(|kind| part(kind)).count();
-                if is_noise(&kinds[at..at + length]) {
+                if noise(&kinds[at..at + length]).is_some() {
                     out.push(NOISE);
                 } else {
                     out.extend_from_slice(&tokens[at..at + length]);
@@ -203,18 +206,76 @@ pub fn quieted(tokens: &[u64], kinds: &[Kind], out: &mut Vec<u64>) {
     }
 }
 
+/// What numbers and words in a row are, if they are noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Noise {
+    /// A date or a time, or an age.
+    Date = 1,
+    Counter,
+    /// The time that something took.
+    Duration,
+    Identifier,
+}
+
 /// Whether numbers and words in a row are a date, an age, a counter, or the time that something took.
-fn is_noise(run: &[Kind]) -> bool {
+fn noise(run: &[Kind]) -> Option<Noise> {
     let count = |wanted: &[Kind]| run.iter().filter(|kind| wanted.contains(kind)).count();
     let small = count(&[Kind::Small]);
     let years = count(&[Kind::Year]);
     let numbers = small + years + count(&[Kind::Number]);
     let dated = count(&[Kind::Dated]);
-    (count(&[Kind::Month, Kind::Ago, Kind::Counter]) > 0 && numbers + dated > 0)
+    if count(&[Kind::Month, Kind::Ago]) > 0 && numbers + dated > 0
         || dated >= 2
-        || (years > 0 && small >= 2)
-        || (count(&[Kind::Seconds]) > 0 && numbers >= 2)
+        || years > 0 && small + dated >= 2
+    {
+        Some(Noise::Date)
+    } else if count(&[Kind::Counter]) > 0 && numbers + dated > 0 {
+        Some(Noise::Counter)
+    } else {
+        (count(&[Kind::Seconds]) > 0 && numbers >= 2).then_some(Noise::Duration)
+    }
 }
+
+/// For each of a block's terms what the run it is in is, if it is noise: what [`quieted`] makes one token of.
+pub fn runs(kinds: &[Kind]) -> Vec<Option<Noise>> {
+    let part = |kind: &Kind| !matches!(kind, Kind::Word | Kind::Identifier);
+    let mut found = Vec::with_capacity(kinds.len());
+    while found.len() < kinds.len() {
+        let rest = &kinds[found.len()..];
+        let length = rest.iter().take_while(|kind| part(kind)).count();
+        found.extend(std::iter::repeat_n(noise(&rest[..length]), length));
+        if let Some(next) = rest.get(length) {
+            found.push((*next == Kind::Identifier).then_some(Noise::Identifier));
+        }
+    }
+    found
+}
+
+/// What a term looks like to those who say what a difference is: the lists it is in, as bits, and more.
+///
+/// ```
+/// use neardup_core::noise::{look, words::List, DATE_PART};
+///
+/// assert_eq!(look("updated"), 1 << List::Updated as u32);
+/// assert_eq!(look("23"), DATE_PART);
+/// ```
+pub fn look(term: &str) -> u32 {
+    let token = fold_term(term.as_bytes());
+    let words = words();
+    let found = words.lists.binary_search_by_key(&token, |entry| entry.0);
+    let lists = found.map_or(0, |at| u32::from(words.lists[at].1));
+    let part = match of_token(term, token) {
+        Kind::Small | Kind::Year | Kind::Dated | Kind::Month | Kind::Weekday | Kind::Ago | Kind::Unit => true,
+        // A time of day, or all of a date in one number.
+        Kind::Number => matches!(term.len(), 3 | 4 | 8 | 14),
+        _ => lists & (1 << List::Letters as u32) != 0,
+    };
+    lists | if part { DATE_PART } else { 0 }
+}
+
+/// Of [`look`]: the term can be part of a date, a time or an age.
+pub const DATE_PART: u32 = 1 << 16;
 
 #[cfg(test)]
 mod tests {
@@ -252,6 +313,11 @@ mod tests {
             ("2025-10-23 14:33:01", "2026-04-02 08:00:59"),
             ("12,345 views", "9 views"),
             ("page made in 0.123 seconds", "page made in 1.071 seconds"),
+            ("2025-10-23T14:33:01Z", "2026-04-02T08:00:59Z"),
+            ("Monday, 3 April 2006, 9pm", "Tuesday, 4 May 2007, 11am"),
+            ("٥ مايو ٢٠٢٤", "١٧ يونيو ٢٠٢٥"),
+            ("5 मई 2024", "१७ जून २०२५"),
+            ("order 123456789012345678", "order 923456789012345678"),
             ("session 9f86d081884c7d65", "session a3c1f0b255ad015e"),
         ] {
             assert_eq!(quiet(a), quiet(b), "{a} | {b}");
@@ -267,6 +333,8 @@ mod tests {
             ("section 12", "section 13"),
             ("price 12.50", "price 13.50"),
             ("you may leave", "you can leave"),
+            ("open Monday", "open Tuesday"),
+            ("a table for 4 guests", "a table for 6 guests"),
             ("chapter 日本", "chapter 本日"),
         ] {
             assert_ne!(quiet(a), quiet(b), "{a} | {b}");
@@ -275,11 +343,49 @@ mod tests {
 
     #[test]
     fn words_of_every_list_have_their_kind() {
-        for (list, kind) in [(AGO, Kind::Ago), (SECONDS, Kind::Seconds), (COUNTERS, Kind::Counter)] {
-            for word in
-                list.split_whitespace().filter(|word| !MONTHS.split_whitespace().any(|month| month == *word))
-            {
-                assert_eq!(super::kind(word), kind, "{word}");
+        let mut seen: Vec<&str> = Vec::new();
+        for (list, text) in LISTS {
+            for word in text.split_whitespace() {
+                assert_eq!(look(word) >> list as u32 & 1, 1, "{word}");
+                if let Some(kind) = list.kind()
+                    && !seen.contains(&word)
+                {
+                    assert_eq!(super::kind(word), kind, "{word}");
+                    seen.push(word);
+                }
+            }
+        }
+    }
+
+    /// A word that terms are cut or folded from would never be met.
+    #[test]
+    fn every_word_is_a_term() {
+        for word in LISTS.iter().flat_map(|list| list.1.split_whitespace()) {
+            let mut terms: Vec<String> = Vec::new();
+            Splitter::default().split(word, &mut terms);
+            assert_eq!(terms, [word]);
+        }
+        for zero in ZEROS {
+            let mut terms: Vec<String> = Vec::new();
+            Splitter::default().split(&in_digits(2024, zero), &mut terms);
+            assert_eq!(terms, [in_digits(2024, zero)]);
+        }
+    }
+
+    /// Every month makes a number beside it a date, every sign of an age an age, every counter a count.
+    #[test]
+    fn every_word_makes_noise_of_a_number() {
+        for (list, expected) in [
+            (List::Months, Noise::Date),
+            (List::Clock, Noise::Date),
+            (List::Ago, Noise::Date),
+            (List::Counters, Noise::Counter),
+        ] {
+            let (_, text) = LISTS[list as usize];
+            for word in text.split_whitespace() {
+                let kinds = [kind("17"), kind(word), kind("2024")];
+                let expected = if kind(word) == Kind::Month { Noise::Date } else { expected };
+                assert_eq!(runs(&kinds), [Some(expected); 3], "{word}");
             }
         }
     }
@@ -298,7 +404,7 @@ mod tests {
             let named = has(Kind::Month) || has(Kind::Ago) || has(Kind::Counter);
             if (named && numbers + dated > 0)
                 || dated > 1
-                || (has(Kind::Year) && small > 1)
+                || (has(Kind::Year) && small + dated > 1)
                 || (has(Kind::Seconds) && numbers > 1)
             {
                 out.push(NOISE);
@@ -328,7 +434,7 @@ mod tests {
         #[test]
         fn agrees_with_the_rules(
             terms in prop::collection::vec(
-                "may|march|2025|1789|[0-9]{1,5}|ago|vor|days|seconds|views|10월|23일|word|other|[a-f0-9]{14,18}|年|日",
+                "may|march|2025|1789|monday|9pm|23t14|[0-9]{1,5}|ago|vor|days|seconds|views|10월|23일|word|other|[a-f0-9]{14,18}|年|日",
                 0..30,
             ),
         ) {
