@@ -17,29 +17,28 @@ mod errors;
 mod exact;
 mod fingerprints;
 mod index;
-mod json_array;
 mod lines;
 mod matching;
 mod one_page;
 mod page_files;
 mod pages;
 mod pairs;
+mod pass;
 mod postings;
-mod reading;
 mod rules;
-mod set_files;
 mod signals;
 mod sketches;
 mod statistics;
 mod study;
 mod terms;
+mod unpacked;
 
 #[pymodule]
 mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::archive::{WarcPages, WarcReader};
+    use crate::archive::{PyFramed, RecordPage, WarcLoaded, WarcPages, WarcReader};
     #[pymodule_export]
     use crate::chunks::{
         anchored_windows, byte_windows, ending_windows, random_windows, smallest_windows, stepping_windows,
@@ -50,7 +49,7 @@ mod _native {
     #[pymodule_export]
     use crate::delimited::{read_delimited, wrong_rows};
     #[pymodule_export]
-    use crate::errors::DamagedError;
+    use crate::errors::{BodyError, DamagedError, NotAPage};
     #[pymodule_export]
     use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]
@@ -60,12 +59,7 @@ mod _native {
     #[pymodule_export]
     use crate::index::{IndexStore, site_hashes, token_identities, verify_index};
     #[pymodule_export]
-    use crate::json_array::{ArrayCutter, too_long};
-    #[pymodule_export]
-    use crate::lines::{
-        count_lines, count_lines_in_file, cut_lines, fingerprint_jsonl, fingerprint_jsonl_file, parse_jsonl,
-        parse_jsonl_file,
-    };
+    use crate::lines::{LineBlock, LineBlocks, LineStretch, ParsedLines, array_begins, cut_lines};
     #[pymodule_export]
     use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]
@@ -73,14 +67,14 @@ mod _native {
     #[pymodule_export]
     use crate::page_files::read_plain_files;
     #[pymodule_export]
-    use crate::pages::{
-        fingerprint_pages, links, page_url, read_pages, repeated_rows, site_of, terms, url_hashes,
-    };
+    use crate::pages::{links, page_url, repeated_rows, site_of, terms, url_hashes};
     #[pymodule_export]
     use crate::pairs::{
         agreeing_bits, align, components, diameters, direct_removal, equal_columns, identity_sets, jaccard,
         spanning_forest, term_difference, united,
     };
+    #[pymodule_export]
+    use crate::pass::{PageTask, PagesRead};
     #[pymodule_export]
     use crate::postings::{Postings, build_postings};
     #[pymodule_export]
@@ -98,6 +92,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::terms::page_terms;
+    #[pymodule_export]
+    use crate::unpacked::{Piece, Unpacked, compression_of, too_long};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

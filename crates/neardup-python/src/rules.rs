@@ -10,6 +10,7 @@ use neardup_core::parity;
 use neardup_core::prefix::{self, KeyLists};
 use neardup_core::sets::{Batches, SetSource, Sets};
 use neardup_core::verify::{AgreeingBits, ConfirmedBits, EqualColumns, of_either};
+use neardup_engine::set_files::{Place, SetFiles};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,7 +18,6 @@ use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, flat};
 use crate::pairs::contiguous;
-use crate::set_files::{Place, SetFiles};
 
 /// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits`, `lanes` and `sets` is
 /// there to verify with, or `lanes` beside `bits`; without any, sharing a key is enough.

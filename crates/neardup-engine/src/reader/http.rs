@@ -1,0 +1,178 @@
+//! HTTP bodies as archives hold them: transfer and content codings undone, within a bound.
+//!
+//! Archives are what servers sent, and servers lie: a label `gzip` on a body that is not (or no longer) packed, raw
+//! deflate under the name of zlib's, "utf-8" as a coding. What a browser would show is what comes out; what cannot be
+//! undone is an error with its reason, and a body that unpacks to more than the bound is one too.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use neardup_core::length::{grouped, too_long};
+
+use super::codec::{Codec, Compression};
+
+/// Labels that change nothing, some of which are none.
+const NOTHING: [&str; 7] = ["identity", "none", "binary", "utf-8", "utf8", "iso-8859-1", "chunked"];
+
+/// How a body was sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Coding<'a> {
+    /// `Transfer-Encoding` and `Content-Encoding`; several values are joined by commas.
+    pub transfer: &'a str,
+    pub content: &'a str,
+    /// Whether what there is of a body that ends early is enough (a record that says it was truncated).
+    pub partial: bool,
+}
+
+/// The body with its transfer and content codings undone; or why it cannot be decoded.
+///
+/// ```
+/// use neardup_engine::reader::http::{Coding, decode_body};
+///
+/// let coding = Coding { transfer: "chunked", ..Coding::default() };
+/// assert_eq!(decode_body(b"5\r\nhello\r\n0\r\n\r\n", coding, 100).unwrap(), b"hello".as_slice());
+/// ```
+pub fn decode_body<'a>(body: &'a [u8], coding: Coding<'_>, limit: usize) -> Result<Cow<'a, [u8]>, String> {
+    let (transfers, contents) = (labels(coding.transfer), labels(coding.content));
+    let mut body = Cow::Borrowed(body);
+    if transfers.iter().any(|label| label == "chunked") {
+        body = unchunked(body, coding.partial)?;
+    }
+    for label in transfers.iter().rev().chain(contents.iter().rev()) {
+        body = unpacked(body, label, limit, coding.partial)?;
+    }
+    if body.len() > limit {
+        return Err(too_long("a body", body.len() as u64, limit as u64));
+    }
+    Ok(body)
+}
+
+fn labels(header: &str) -> Vec<String> {
+    header.split(',').map(|label| label.trim().to_lowercase()).filter(|label| !label.is_empty()).collect()
+}
+
+/// The size that a chunk's first line gives, and the length of that line.
+fn chunk_size(bytes: &[u8]) -> Option<(usize, usize)> {
+    let blanks = |bytes: &[u8]| bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let start = blanks(bytes);
+    let digits = bytes[start..].iter().take(15).take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let size = std::str::from_utf8(&bytes[start..start + digits]).ok()?;
+    let size = usize::from_str_radix(size, 16).ok()?;
+    let mut end = start + digits;
+    end += blanks(&bytes[end..]);
+    let rest = &bytes[end..];
+    let line_end = match rest {
+        [b';', ..] => memchr::memchr(b'\n', rest)? + 1,
+        [b'\n', ..] => 1,
+        [b'\r', b'\n', ..] => 2,
+        _ => return None,
+    };
+    Some((size, end + line_end))
+}
+
+fn unchunked(body: Cow<'_, [u8]>, partial: bool) -> Result<Cow<'_, [u8]>, String> {
+    if chunk_size(&body).is_none() {
+        return Ok(body); // the label stayed when the archive undid the coding
+    }
+    let (mut plain, mut at) = (Vec::with_capacity(body.len()), 0);
+    loop {
+        let Some((size, line)) = chunk_size(&body[at..]) else {
+            // A body of whole chunks without the last, empty one is what a closed connection leaves.
+            if at >= body.len() || partial {
+                return Ok(plain.into());
+            }
+            return Err(format!("chunked transfer encoding: no chunk size at byte {at} of the body"));
+        };
+        at += line;
+        if size == 0 {
+            return Ok(plain.into());
+        }
+        let rest = &body[at..];
+        plain.extend_from_slice(&rest[..rest.len().min(size)]);
+        if size > rest.len() {
+            if partial {
+                return Ok(plain.into());
+            }
+            return Err("chunked transfer encoding: the body ends inside a chunk".into());
+        }
+        at += size;
+        at += match &body[at..] {
+            [b'\r', b'\n', ..] => 2,
+            [b'\n', ..] => 1,
+            _ => 0,
+        };
+    }
+}
+
+fn unpacked<'a>(
+    body: Cow<'a, [u8]>,
+    label: &str,
+    limit: usize,
+    partial: bool,
+) -> Result<Cow<'a, [u8]>, String> {
+    if body.is_empty() || NOTHING.contains(&label) {
+        return Ok(body);
+    }
+    let plain = match label {
+        "gzip" | "x-gzip" if !body.starts_with(b"\x1f\x8b") => return Ok(body),
+        "zstd" if !body.starts_with(Compression::Zstd.magic()) => return Ok(body),
+        "gzip" | "x-gzip" => inflated(&body, (true, 31), limit, partial),
+        "deflate" => match inflated(&body, (true, 15), limit, partial) {
+            Err(Fault::Damaged(_)) => inflated(&body, (false, 15), limit, partial),
+            plain => plain,
+        },
+        "zstd" => Codec::new(Compression::Zstd, None)
+            .map_err(Fault::Damaged)
+            .and_then(|codec| stepped(codec, &body, limit, true)),
+        "br" => brotli(&body, limit),
+        _ => return Err(format!("unknown content encoding '{label}'")),
+    };
+    plain.map(Cow::Owned).map_err(|fault| match fault {
+        Fault::Damaged(reason) => format!("content encoding {label}: {reason}"),
+        Fault::EndsEarly => format!("content encoding {label}: the body ends early"),
+        Fault::TooLong => {
+            format!(
+                "content encoding {label}: unpacks to more than --max-page ({} bytes)",
+                grouped(limit as u64)
+            )
+        }
+    })
+}
+
+enum Fault {
+    Damaged(String),
+    EndsEarly,
+    TooLong,
+}
+
+fn inflated(body: &[u8], form: (bool, u8), limit: usize, partial: bool) -> Result<Vec<u8>, Fault> {
+    stepped(Codec::inflate(form.0, form.1), body, limit, partial)
+}
+
+fn stepped(mut codec: Codec, body: &[u8], limit: usize, partial: bool) -> Result<Vec<u8>, Fault> {
+    let (mut plain, mut at) = (Vec::new(), 0);
+    loop {
+        let before = plain.len();
+        let step = codec.step(&body[at..], &mut plain).map_err(Fault::Damaged)?;
+        at += step.used;
+        if plain.len() > limit {
+            return Err(Fault::TooLong);
+        }
+        if step.done {
+            return Ok(plain);
+        }
+        if step.used == 0 && plain.len() == before {
+            return if partial { Ok(plain) } else { Err(Fault::EndsEarly) };
+        }
+    }
+}
+
+fn brotli(body: &[u8], limit: usize) -> Result<Vec<u8>, Fault> {
+    let mut plain = Vec::new();
+    let decoder = brotli_decompressor::Decompressor::new(body, 1 << 16);
+    decoder
+        .take(limit as u64 + 1)
+        .read_to_end(&mut plain)
+        .map_err(|error| Fault::Damaged(error.to_string()))?;
+    if plain.len() > limit { Err(Fault::TooLong) } else { Ok(plain) }
+}
