@@ -14,6 +14,7 @@ __all__ = [
     "UNICODE_VERSION",
     "BodyError",
     "DamagedError",
+    "DelimitedRows",
     "Framed",
     "IndexStore",
     "LineBlock",
@@ -36,6 +37,7 @@ __all__ = [
     "WarcLoaded",
     "WarcPages",
     "WarcReader",
+    "WrongRows",
     "agreeing_bits",
     "align",
     "all_pairs",
@@ -313,6 +315,29 @@ def links(
     all: bool = False,
 ) -> tuple[npt.NDArray[np.uint64], pa.LargeListArray]: ...
 def read_plain_files(paths: list[str], longest: int) -> pa.LargeBinaryArray: ...
+
+@final
+class DelimitedRows:
+    @property
+    def columns(self) -> list[pa.Array]: ...
+    @property
+    def at(self) -> int: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def stop(self) -> str: ...
+
+@final
+class WrongRows:
+    @property
+    def lines(self) -> list[int]: ...
+    @property
+    def fields(self) -> list[int]: ...
+    @property
+    def at(self) -> int: ...
+    @property
+    def line(self) -> int: ...
+
 def read_delimited(
     data: bytes,
     at: int,
@@ -323,7 +348,7 @@ def read_delimited(
     wanted: list[int],
     most_records: int,
     most_bytes: int,
-) -> tuple[list[pa.Array], int, int, str]: ...
+) -> DelimitedRows: ...
 def wrong_rows(
     data: bytes,
     at: int,
@@ -333,7 +358,7 @@ def wrong_rows(
     width: int,
     most_records: int,
     most_bytes: int,
-) -> tuple[list[int], list[int], int, int]: ...
+) -> WrongRows: ...
 def too_long(what: str, length: int, longest: int) -> str: ...
 def cut_lines(path: str, start: int, size: int) -> tuple[int, int]: ...
 def page_url(url: str) -> str | None: ...

@@ -47,7 +47,7 @@ mod _native {
     #[pymodule_export]
     use crate::content::{content_sets, content_streams, stream_cells, stream_labels};
     #[pymodule_export]
-    use crate::delimited::{read_delimited, wrong_rows};
+    use crate::delimited::{DelimitedRows, WrongRows, read_delimited, wrong_rows};
     #[pymodule_export]
     use crate::errors::{BodyError, DamagedError, NotAPage};
     #[pymodule_export]

@@ -46,17 +46,37 @@ impl Read for Local {
     }
 }
 
-/// What bytes are read from: a file of the system, if the object is nothing more than one.
+/// What bytes are read from: a file of the system, if the object is one or says (`native`) what it is beyond what was read.
 fn raw(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Read + Send>> {
-    #[cfg(unix)]
-    if object.get_type().is(&object.py().import("io")?.getattr("FileIO")?) {
-        use std::os::fd::{BorrowedFd, RawFd};
-        let number: RawFd = object.call_method0("fileno")?.extract()?;
-        // SAFETY: the object holds the descriptor open while it is borrowed here.
-        let file = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()?;
-        return Ok(Box::new(Local(File::from(file))));
+    if let Some(file) = local(object)? {
+        return Ok(Box::new(file));
+    }
+    if object.hasattr("native")? {
+        let found: Option<(PyBackedBytes, Bound<'_, PyAny>)> = object.call_method0("native")?.extract()?;
+        if let Some((head, rest)) = found
+            && let Some(file) = local(&rest)?
+        {
+            return Ok(Box::new(io::Cursor::new(head.to_vec()).chain(file)));
+        }
     }
     Ok(Box::new(Object(object.clone().unbind())))
+}
+
+#[cfg(unix)]
+fn local(object: &Bound<'_, PyAny>) -> PyResult<Option<Local>> {
+    use std::os::fd::{BorrowedFd, RawFd};
+    if !object.get_type().is(&object.py().import("io")?.getattr("FileIO")?) {
+        return Ok(None);
+    }
+    let number: RawFd = object.call_method0("fileno")?.extract()?;
+    // SAFETY: the object holds the descriptor open while it is borrowed here.
+    let file = unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()?;
+    Ok(Some(Local(File::from(file))))
+}
+
+#[cfg(not(unix))]
+fn local(_: &Bound<'_, PyAny>) -> PyResult<Option<Local>> {
+    Ok(None)
 }
 
 /// Some plain bytes and the place of their member, or (`damage`) a hole: what was wrong at `offset`.

@@ -1,7 +1,8 @@
 //! One member of a compressed file, unpacked step by step: gzip by zlib-rs, zstd, xz and bzip2.
 //!
-//! A step takes some stored bytes and appends what they unpack to, at most [`PIECE`] bytes. What was appended before a
-//! step fails is good as far as anybody knows: a checksum comes last.
+//! A step takes some stored bytes and appends what they unpack to, at most [`PIECE`] bytes. Of a step that fails, gzip gives
+//! what came before the fault, for it is decoded byte by byte; the others decode blocks, and of a damaged block nothing is
+//! worth having.
 
 use std::fmt;
 
@@ -160,10 +161,12 @@ impl Codec {
                 let status = engine.decompress_uninit(given, spare, InflateFlush::NoFlush);
                 let used = (engine.total_in() - before_in) as usize;
                 let written = (engine.total_out() - before_out) as usize;
-                let reason = |error: zlib_rs::InflateError| {
-                    engine.error_message().unwrap_or(error.as_str()).to_owned()
+                // A fault that is met behind good bytes is left in the message, and the call is called good.
+                let done = match (engine.error_message(), status) {
+                    (Some(reason), _) => Err(reason.to_owned()),
+                    (None, Err(error)) => Err(error.as_str().to_owned()),
+                    (None, Ok(status)) => Ok(status == zlib_rs::Status::StreamEnd),
                 };
-                let done = status.map(|status| status == zlib_rs::Status::StreamEnd).map_err(reason);
                 (used, written, done)
             }
             Self::Xz(engine) => {
@@ -183,6 +186,7 @@ impl Codec {
             }
             Self::Zstd(frames) => return frames.step(given, out),
         };
+        let written = if done.is_ok() || matches!(self, Self::Gzip(_)) { written } else { 0 };
         // SAFETY: the decoder has written that many bytes of the spare capacity, from its beginning on.
         unsafe { out.set_len(length + written) };
         done.map(|done| Step { used, done })
@@ -225,7 +229,10 @@ impl ZstdFrames {
         loop {
             self.scratch.clear();
             let mut output = OutBuffer::around(&mut self.scratch);
-            let left = self.context.decompress_stream(&mut output, &mut input).map_err(zstd_reason)?;
+            let left = self.context.decompress_stream(&mut output, &mut input).map_err(|code| {
+                out.truncate(before);
+                zstd_reason(code)
+            })?;
             let full = self.scratch.len() == self.scratch.capacity();
             out.extend_from_slice(&self.scratch);
             let used = input.pos();

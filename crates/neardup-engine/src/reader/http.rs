@@ -176,3 +176,78 @@ fn brotli(body: &[u8], limit: usize) -> Result<Vec<u8>, Fault> {
         .map_err(|error| Fault::Damaged(error.to_string()))?;
     if plain.len() > limit { Err(Fault::TooLong) } else { Ok(plain) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression as Level;
+    use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+
+    use super::*;
+
+    fn decode(body: &[u8], transfer: &str, content: &str) -> Result<Vec<u8>, String> {
+        let coding = Coding { transfer, content, partial: false };
+        decode_body(body, coding, 1000).map(Cow::into_owned)
+    }
+
+    fn gzip(data: &[u8]) -> Vec<u8> {
+        let mut packer = GzEncoder::new(Vec::new(), Level::fast());
+        packer.write_all(data).unwrap();
+        packer.finish().unwrap()
+    }
+
+    #[test]
+    fn codings_are_undone() {
+        let page = b"<html>hello".as_slice();
+        let mut zlib = ZlibEncoder::new(Vec::new(), Level::fast());
+        zlib.write_all(page).unwrap();
+        let mut raw = DeflateEncoder::new(Vec::new(), Level::fast());
+        raw.write_all(page).unwrap();
+        for (body, transfer, content) in [
+            (page.to_vec(), "", "identity, UTF-8"),
+            (gzip(page), "", "GZIP"),
+            (gzip(&gzip(page)), "", "gzip, x-gzip"),
+            (gzip(page), "gzip", ""),
+            (page.to_vec(), "chunked", "gzip"),
+            (b"6 ;x=y\r\n<html>\r\n5\nhello\n0\r\n\r\n".to_vec(), "chunked", ""),
+            (b"6\r\n<html>5\r\nhello".to_vec(), "Chunked", ""),
+            (zlib.finish().unwrap(), "", "deflate"),
+            (raw.finish().unwrap(), "", "deflate"),
+        ] {
+            assert_eq!(decode(&body, transfer, content).as_deref(), Ok(page), "{transfer} {content}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_undone_says_why() {
+        let packed = gzip(b"<html>hello");
+        for (body, transfer, content, reason) in [
+            (&packed[..packed.len() - 9], "", "gzip", "content encoding gzip: the body ends early"),
+            (b"5\r\nhel", "chunked", "", "chunked transfer encoding: the body ends inside a chunk"),
+            (
+                b"3\r\nhel\r\nx",
+                "chunked",
+                "",
+                "chunked transfer encoding: no chunk size at byte 8 of the body",
+            ),
+            (b"x", "", "lzma2", "unknown content encoding 'lzma2'"),
+        ] {
+            assert_eq!(decode(body, transfer, content), Err(reason.into()));
+        }
+        let bomb = gzip(&[b'x'; 5000]);
+        let reason = "content encoding gzip: unpacks to more than --max-page (1,000 bytes)";
+        assert_eq!(decode(&bomb, "", "gzip"), Err(reason.into()));
+        assert!(decode(&[b'x'; 1001], "", "").unwrap_err().starts_with("a body of 1,001 bytes"));
+    }
+
+    #[test]
+    fn a_body_that_was_truncated_gives_what_there_is() {
+        let packed = gzip(b"<html>hello");
+        let coding = Coding { transfer: "", content: "gzip", partial: true };
+        let plain = decode_body(&packed[..packed.len() - 9], coding, 1000).unwrap();
+        assert!(b"<html>hello".starts_with(&plain));
+        let coding = Coding { transfer: "chunked", content: "", partial: true };
+        assert_eq!(decode_body(b"5\r\nhel", coding, 1000).unwrap(), b"hel".as_slice());
+    }
+}

@@ -197,9 +197,13 @@ impl LineBlocks {
                 self.ended = true;
             }
         }
+        let next = lines.first;
         for Cut { data, first, start, skipped } in cuts {
             let first_byte = Some(start).filter(|_| self.seekable && skipped.is_none());
             self.give(data, first, first_byte, skipped, Unit::Line, taken);
+        }
+        if self.ended {
+            self.count_rest(next, Unit::Line, taken);
         }
     }
 
@@ -237,8 +241,12 @@ impl LineBlocks {
                 self.ended = true;
             }
         }
+        let next = *first;
         for (data, first, skipped) in found {
             self.give(data, first, None, skipped, Unit::Element, taken);
+        }
+        if self.ended {
+            self.count_rest(next, Unit::Element, taken);
         }
     }
 
@@ -254,6 +262,13 @@ impl LineBlocks {
         let block = Block { taken: taken - self.counted, data, first, first_byte, skipped, unit };
         self.counted = taken;
         self.ready.push_back(block);
+    }
+
+    /// Stored bytes behind the last line, which hold nothing, are counted as well.
+    fn count_rest(&mut self, first: u64, unit: Unit, taken: u64) {
+        if taken > self.counted {
+            self.give(Vec::new(), first, None, None, unit, taken);
+        }
     }
 }
 

@@ -487,3 +487,142 @@ impl Pieces for Unpacker {
         self.window.furthest
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write};
+
+    use flate2::Compression as Level;
+    use flate2::write::GzEncoder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A file that gives few bytes at a time.
+    struct Trickle(Cursor<Vec<u8>>, usize);
+
+    impl Read for Trickle {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = buffer.len().min(self.1);
+            self.0.read(&mut buffer[..most])
+        }
+    }
+
+    fn gzip(data: &[u8]) -> Vec<u8> {
+        let mut packer = GzEncoder::new(Vec::new(), Level::fast());
+        packer.write_all(data).unwrap();
+        packer.finish().unwrap()
+    }
+
+    fn zstd(data: &[u8]) -> Vec<u8> {
+        let mut packed = Vec::with_capacity(zstd_safe::compress_bound(data.len()));
+        zstd_safe::compress(&mut packed, data, 3).unwrap();
+        packed
+    }
+
+    fn xz(data: &[u8]) -> Vec<u8> {
+        let mut packer = liblzma::write::XzEncoder::new(Vec::new(), 1);
+        packer.write_all(data).unwrap();
+        packer.finish().unwrap()
+    }
+
+    fn bzip2(data: &[u8]) -> Vec<u8> {
+        let mut packer = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        packer.write_all(data).unwrap();
+        packer.finish().unwrap()
+    }
+
+    const PACKERS: [fn(&[u8]) -> Vec<u8>; 4] = [gzip, zstd, xz, bzip2];
+
+    /// All plain bytes, where members start in the stored and the plain bytes, and what was damaged.
+    fn unpack(stored: &[u8], most: usize) -> (Vec<u8>, Vec<(u64, usize)>, Vec<(u64, String)>) {
+        let file = Trickle(Cursor::new(stored.to_vec()), most);
+        let mut unpacker = Unpacker::new(Box::new(file), READ_BYTES).unwrap();
+        let (mut plain, mut members, mut holes) = (Vec::new(), Vec::new(), Vec::new());
+        loop {
+            let length = plain.len();
+            match unpacker.next(&mut plain).unwrap() {
+                Event::Data { offset, starts: true } => members.push((offset, length)),
+                Event::Data { .. } => {}
+                Event::Damage { offset, reason } => holes.push((offset, reason)),
+                Event::End => break,
+            }
+        }
+        assert_eq!(unpacker.taken(), stored.len() as u64);
+        (plain, members, holes)
+    }
+
+    #[test]
+    fn members_say_where_they_start() {
+        for pack in PACKERS {
+            let (one, two) = (pack(b"one "), pack(b"two"));
+            for most in [1, 7, 1 << 20] {
+                let (plain, members, holes) = unpack(&[one.as_slice(), &[0; 99], &two].concat(), most);
+                assert_eq!((plain.as_slice(), holes), (b"one two".as_slice(), vec![]));
+                assert_eq!(members, [(0, 0), (one.len() as u64 + 99, 4)]);
+            }
+        }
+    }
+
+    #[test]
+    fn damage_costs_a_member_and_no_more() {
+        let text: Vec<u8> =
+            (0..40_000u32).flat_map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+        for pack in PACKERS {
+            let (good, mut bad) = (pack(b"good"), pack(&text));
+            let middle = bad.len() / 2;
+            bad[middle..middle + 40].fill(0xFF);
+            let (plain, members, holes) = unpack(&[&bad, good.as_slice()].concat(), 1 << 20);
+            assert!(plain.ends_with(b"good"));
+            assert_eq!(members.last().unwrap().0, bad.len() as u64);
+            assert_eq!((holes.len(), holes[0].0), (1, 0));
+        }
+    }
+
+    #[test]
+    fn a_wrong_checksum_and_rubbish_are_named() {
+        let mut packed = gzip(b"text");
+        let end = packed.len() - 8;
+        packed[end] ^= 1;
+        let (plain, _, holes) = unpack(&[packed.as_slice(), b"rubbish"].concat(), 1 << 20);
+        assert_eq!(plain, b"text");
+        assert_eq!(holes[0].1, "damaged gzip data: incorrect data check");
+        assert_eq!(
+            unpack(&[gzip(b"x").as_slice(), b"rubbish"].concat(), 9).2[0].1,
+            "bytes that are no gzip member"
+        );
+    }
+
+    #[test]
+    fn a_bomb_comes_out_slowly() {
+        for pack in PACKERS {
+            let file = Cursor::new(pack(&vec![b'x'; 50 << 20]));
+            let mut unpacker = Unpacker::new(Box::new(file), READ_BYTES).unwrap();
+            let mut plain = Vec::new();
+            unpacker.next(&mut plain).unwrap();
+            assert!(plain.len() <= 2 << 20, "{}", plain.len());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_cut_is_survived(texts in prop::collection::vec("[a-z]{0,300}", 1..5), cut: prop::sample::Index, flip: u8) {
+            for pack in PACKERS {
+                let members: Vec<Vec<u8>> = texts.iter().map(|text| pack(text.as_bytes())).collect();
+                let mut stored = members.concat();
+                let whole = texts.concat();
+                prop_assert_eq!(unpack(&stored, 1 << 20).0.as_slice(), whole.as_bytes());
+                let at = cut.index(stored.len());
+                stored[at] ^= flip;
+                unpack(&stored, 1 << 20);
+                if Compression::of(&stored[..at]) == Compression::None {
+                    continue;
+                }
+                let (plain, _, holes) = unpack(&stored[..at], 1 << 20);
+                prop_assert!(whole.as_bytes().starts_with(&plain));
+                let mut ends = members.iter().scan(0, |end, member| { *end += member.len(); Some(*end) });
+                prop_assert_eq!(holes.is_empty(), ends.any(|end| end == at));
+            }
+        }
+    }
+}
