@@ -5,36 +5,18 @@ from __future__ import annotations
 import json
 import sys
 import time
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
+from neardup.plan import PageArrays
 
 _WORDS = 6
 _AGREEING = 372
 _PIECES = 12
 _OWN_BITS = 5
 _BLOCK = 1 << 18
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """Alg. C's rule, as the native module takes it."""
-
-    keys: npt.NDArray[np.uint64]
-    bits: npt.NDArray[np.uint64]
-    key_kind: str = "pieces"
-    pieces: int = _PIECES
-    predicate: str = "any"
-    columns: None = None
-    lanes: None = None
-    sets: None = None
-    of_larger: bool = False
-    key_lists: None = None
-    glances: None = None
-    least: float = _AGREEING
 
 
 def made(count: int, random: np.random.Generator) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
@@ -68,8 +50,8 @@ def main(count: int, answer: str) -> None:
     seconds["making them"] = time.perf_counter() - begun
     begun = time.perf_counter()
     ((a, b, _score, _candidates, accepted, largest, hot, _unscored),) = _native.match_rules(
-        [_Rule(sketches, sketches)],
-        np.ones(count, bool),
+        _native.Plan([_WORDS], 0, [f"pieces(0,{_PIECES}) any bits(0,{_AGREEING})"]),
+        PageArrays([sketches], []),
         np.arange(count, dtype=np.uint32),
         hot=20_000,
         most_accepted=8 << 20,

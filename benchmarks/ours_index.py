@@ -22,9 +22,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import Index, _native
-from neardup.engines.fingerprinting import Given
 from neardup.index.incoming import Arrays, encoded
 from neardup.index.shape import shape_of
+from neardup.plan import Given
 
 TOKENS = 400
 BATCH = 4096

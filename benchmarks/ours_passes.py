@@ -9,7 +9,8 @@ import time
 
 import pyarrow.compute as pc
 
-from neardup.fingerprints import Projection, Supershingles
+from neardup.methods.projections import Projection
+from neardup.methods.shingles import Supershingles
 from neardup.sources import Fields, open_inputs
 from neardup.text import read
 

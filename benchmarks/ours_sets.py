@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pyarrow as pa
 
-from neardup.fingerprints import ShingleSet
+from neardup.methods.shingles import ShingleSet
 from neardup.sources import Fields, open_inputs
 from neardup.text import read
 

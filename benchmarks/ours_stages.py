@@ -15,8 +15,8 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow.compute as pc
 
-from neardup.detectors import MinHash
-from neardup.fingerprints import Bands, Projection, ShingleSet, Supershingles
+from neardup.methods.projections import Projection
+from neardup.methods.shingles import Bands, MinHash, ShingleSet, Supershingles
 from neardup.sources import Fields, open_inputs
 from neardup.text import read
 

@@ -20,9 +20,9 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from neardup import estimate as costs
-from neardup.detectors import parse
 from neardup.engines import Progress
 from neardup.job import dedup
+from neardup.methods import parse
 
 TOKENS, DUPLICATES, DETECTOR = 240, 0.3, "site-aware"
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 import neardup
-from neardup.detectors import Detector, Rule, register
-from neardup.detectors.rules import ExactJaccard, SingleColumns
-from neardup.fingerprints import ShingleSet
+from neardup.methods import Detector, Rule, register
+from neardup.methods.rules import ExactJaccard, SingleColumns
+from neardup.methods.shingles import ShingleSet
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from neardup import Index, dedup, open_result
 from neardup.cli.main import application
 from neardup.evaluation.judging import Judging
-from neardup.revision import Decisions, revise
+from neardup.results.revision import Decisions, revise
 from neardup.web.application import application as browser_application
 from neardup.web.application import open_workspace
 

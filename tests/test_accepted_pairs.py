@@ -14,13 +14,13 @@ from click.testing import CliRunner
 
 from neardup import Settings, dedup, find_duplicates
 from neardup.cli.main import application
-from neardup.engines.accepted import FOREST, AcceptedPairs
+from neardup.engines.common.accepted import FOREST, AcceptedPairs
 from neardup.errors import UsageError
 from neardup.evaluation.graph import evaluate_graph
 from neardup.evaluation.judging_sample import draw_pairs
 from neardup.graph.cut import cut
 from neardup.results import Result, open_result
-from neardup.revision import Decisions, revise, shape_of
+from neardup.results.revision import Decisions, revise, shape_of
 from test_hot_keys import EVERY_PAIR, STRUCTURES, near_identical
 
 

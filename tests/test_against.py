@@ -11,12 +11,12 @@ from unittest.mock import Mock
 import pyarrow.parquet as pq
 import pytest
 
+import neardup.engines.local.run as local
 from neardup import Settings
-from neardup.detectors import parse
-from neardup.engines import local
-from neardup.engines.earlier import STATISTICS
+from neardup.engines.common.earlier import STATISTICS
 from neardup.errors import InputError, UsageError
 from neardup.job import dedup
+from neardup.methods import parse
 
 #: The last three need statistics: tokens that are rare, chunks that are, and blocks of content.
 DETECTORS = [
@@ -89,7 +89,7 @@ def test_it_goes_on_behind_what_was_matched_unless_the_earlier_run_is_another(
     assert whole["may"] != whole["june"]
     for then, now in (("may", "may"), ("may", "june")):
         with monkeypatch.context() as patched:
-            patched.setattr("neardup.job.write_outcome", lambda *_, **__: 1 / 0)
+            patched.setattr("neardup.job.run.write_outcome", lambda *_, **__: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 dedup(
                     june, tmp_path / "out", detector="minhash", against=against[then], overwrite=True,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from brute_force import BruteForce, Pairs, pairs_of
 from neardup import Settings, _native, find_duplicates, parse
-from neardup.detectors.planner import band_probability
+from neardup.methods.planner import band_probability
 from neardup.testing.dice import Dice
 from neardup.testing.edits import made_up_words, pair_of_jaccard
 

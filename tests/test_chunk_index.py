@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from brute_force import token_lists
 from neardup import _native
-from neardup.detectors import detectors, parse
-from neardup.engines.fingerprinting import Given
 from neardup.errors import FormatError, NeardupError, UsageError
-from neardup.fingerprints import ChunkIndex, OfContent, Statistical, collect_statistics
+from neardup.methods import OfContent, Statistical, detectors, parse
+from neardup.methods.chunk_index import ChunkIndex
+from neardup.methods.statistics import collect_statistics
+from neardup.plan import Given
 from neardup.sources.memory import texts
 
 numbers = st.lists(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 20), max_size=15), max_size=9)

@@ -15,16 +15,9 @@ from hypothesis import strategies as st
 from brute_force import shingles, token_lists
 from neardup import _native
 from neardup.errors import FormatError, NeardupError, UsageError
-from neardup.fingerprints import (
-    CollectionStatistics,
-    LexiconSignatures,
-    RareChunks,
-    RepeatedChunks,
-    StatisticsRound,
-    collect_statistics,
-    start_statistics,
-)
-from neardup.fingerprints.container import write_arrays
+from neardup.methods.container import write_arrays
+from neardup.methods.lexicon import LexiconSignatures, RareChunks, RepeatedChunks
+from neardup.methods.statistics import CollectionStatistics, StatisticsRound, collect_statistics, start_statistics
 
 pages_of_tokens = st.lists(st.lists(st.integers(1, 8), max_size=25), max_size=10)
 

@@ -26,16 +26,16 @@ from brute_force import BruteForce, shingles
 from hard_pages import Page, hard_pages
 from neardup import Index, Settings, parse
 from neardup.comparison import compare_batch
-from neardup.detectors import Detector
 from neardup.evaluation.judged import Judged
 from neardup.evaluation.pairs import evaluate_pairs
 from neardup.graph.cut import cut
 from neardup.index import Answer
 from neardup.job import statistics_of
+from neardup.methods import Detector
 from neardup.report.explain import explain
-from neardup.report.run_pages import RunPages
-from neardup.results import Opened
-from neardup.revision import Decisions, revise, shape_of
+from neardup.results.pages import RunPages
+from neardup.results.revision import Decisions, revise, shape_of
+from neardup.sources import InputSpec
 from neardup.sources.memory import texts
 
 #: Two rows, the lower first.
@@ -152,7 +152,9 @@ def test_judged_pairs_are_decided_as_in_the_run(case: Case) -> None:
     names = [f"{case.file}#{row}" for row in range(len(case.pages))]
     assert case.columns["id"] == names
     judged = Judged([names[a] for a, _ in pairs], [names[b] for _, b in pairs], np.zeros(len(pairs), np.int8))
-    evaluation = evaluate_pairs(Opened([str(case.file)]), judged, [case.detector], settings=case.settings, resamples=0)
+    evaluation = evaluate_pairs(
+        InputSpec([str(case.file)]), judged, [case.detector], settings=case.settings, resamples=0
+    )
     scores = evaluation.scores[str(case.detector)]
     assert {pair for pair, yes in zip(pairs, scores.accepted.tolist(), strict=True) if yes} == case.accepted
     # What is not compared has no score, in no table, and the reason is told.
@@ -250,7 +252,7 @@ def test_an_index_answers_as_the_run(case: Case) -> None:
 @pytest.mark.parametrize("case", SERVED, indirect=True)
 def test_the_service_answers_as_the_run(case: Case) -> None:
     client = pytest.importorskip("starlette.testclient", reason="the service needs the extra 'serve'").TestClient
-    from neardup.web.service.api import application
+    from neardup.service.api import application
 
     with (
         Index(index_of(case, "served"), sync="system") as index,

@@ -26,14 +26,14 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-import neardup
+import neardup.engines.local.reading
 from neardup import dedup, find_duplicates
 from neardup.cli.main import application
 from neardup.comparison import compare
-from neardup.detectors import detectors
-from neardup.detectors.default import compared_detectors, default_detector, default_without_statistics
 from neardup.engines import Settings
 from neardup.index import Index
+from neardup.methods import detectors
+from neardup.methods.default import compared_detectors, default_detector, default_without_statistics
 from neardup.page import Kinds
 from neardup.results import Result
 from neardup.sources import inputs as inputs_module
@@ -311,14 +311,14 @@ def test_a_run_by_default_goes_on(name: str, rows: Rows, tmp_path: Path, monkeyp
         raise Stopped
 
     with monkeypatch.context() as patch:
-        patch.setattr("neardup.engines.local._matched", stop)
+        patch.setattr("neardup.engines.local.run._matched", stop)
         with pytest.raises(Stopped):
             dedup(tmp_path / "a.jsonl", tmp_path / "out", settings=often)
     read: list[int] = []
-    real = neardup.engines.collect.PageColumns.load
+    real = neardup.engines.local.reading.PageColumns.load
     with monkeypatch.context() as patch:
         patch.setattr(
-            "neardup.engines.collect.PageColumns.load", lambda self, chunk: read.append(1) or real(self, chunk)
+            "neardup.engines.local.reading.PageColumns.load", lambda self, chunk: read.append(1) or real(self, chunk)
         )
         result = dedup(tmp_path / "a.jsonl", tmp_path / "out", settings=often, resume=True)
     assert kept(result) == expected
@@ -340,8 +340,8 @@ def literals() -> Iterator[tuple[str, int, str]]:
 
 #: Where a detector says its own name, and where one is listed. Rates are of the detector they were measured with.
 MAY = {
-    "detectors/default.py", "detectors/registry.py", "detectors/minhash.py", "detectors/site_aware.py",
-    "detectors/template_aware.py", "estimate.py",
+    "methods/default.py", "methods/registry.py", "methods/shingles.py", "methods/combinations.py",
+    "methods/content.py", "estimate.py",
 }  # fmt: skip
 
 

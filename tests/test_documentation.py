@@ -19,7 +19,7 @@ import pytest
 
 import neardup
 from neardup.cli.main import VERBS, application
-from neardup.detectors import detectors
+from neardup.methods import detectors
 
 ROOT = Path(__file__).parent.parent
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/**/*.md"))]

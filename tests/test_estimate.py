@@ -10,13 +10,14 @@ from click.testing import CliRunner
 
 from neardup import estimate as costs
 from neardup.cli.estimate import command
-from neardup.detectors import detectors, parse
 from neardup.errors import FormatError, UsageError
+from neardup.methods import detectors, parse
+from neardup.plan import Plan
 
 
 @pytest.mark.parametrize("name", detectors())
 def test_every_detector_has_a_structure(name: str) -> None:
-    held, keys, sent = costs.structure(parse(name), 400)
+    held, keys, sent = Plan(parse(name)).cost(400)
     # Identity sets alone need neither fingerprints nor keys.
     least = 8 if parse(name).rules() else 0
     assert min(held, sent) >= least

@@ -13,8 +13,8 @@ from neardup import Settings, dedup, find_duplicates
 from neardup.cli.summary import print_summary
 from neardup.errors import InputError, NeardupError
 from neardup.report.explain import explain
-from neardup.report.run_pages import fetch_pages
 from neardup.report.run_report import write_report
+from neardup.results.pages import fetch_pages
 from neardup.testing import web
 from result_folders import DETECTOR, VERBS, Kind, rows
 
@@ -101,7 +101,7 @@ class Kinds:
 
     def resumed(self, out: Path) -> Kind:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("neardup.job.write_outcome", lambda *_, **__: 1 / 0)
+            patched.setattr("neardup.job.run.write_outcome", lambda *_, **__: 1 / 0)
             with pytest.raises(ZeroDivisionError):
                 dedup(self.may, out, detector=DETECTOR, settings=Settings(commit_every=0), keep_fingerprints=True)
         dedup(self.may, out, detector=DETECTOR, resume=True, keep_fingerprints=True)

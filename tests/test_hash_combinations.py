@@ -23,8 +23,8 @@ import zstandard
 
 import neardup
 from neardup import Reading, Settings, _native
-from neardup.detectors.planner import supershingle_probability
-from neardup.fingerprints import Supershingles
+from neardup.methods.planner import supershingle_probability
+from neardup.methods.shingles import Supershingles
 from neardup.sources.memory import texts
 from neardup.testing.dice import Dice
 from neardup.testing.language import Writer

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from neardup import Settings, _native
-from neardup.detectors import parse
-from neardup.engines.collect import collect
-from neardup.engines.layout import Layout, computed
-from neardup.engines.progress import Silent
+from neardup.engines.common.layout import Layout, computed
+from neardup.engines.common.progress import Silent
+from neardup.engines.local.reading import collect
 from neardup.engines.spark import keys, matching
+from neardup.methods import parse
 from neardup.sources.memory import texts
 
 HOT, SALTS = 5, 3
@@ -81,9 +81,8 @@ def test_pieces_give_what_the_whole_gives(detector: str) -> None:
         sites, numbers = matching.sites_of(piece)
         of_piece = piece.column("row").to_numpy()
         a, b = _native.hot_links(
-            matching.group_rules(piece, layout), matching.hot_entries(piece, numbers),
-            (of_piece % SALTS).astype(np.uint32), units=sites,
-            rows=np.arange(piece.num_rows, dtype=np.uint32),
+            layout.plan.native, matching.group_arrays(piece, layout, sites), matching.hot_entries(piece, numbers),
+            (of_piece % SALTS).astype(np.uint32),
         )  # fmt: skip
         assert len(a) < piece.num_rows, "a forest"
         links += zip(of_piece[a].tolist(), of_piece[b].tolist(), strict=True)
@@ -91,8 +90,8 @@ def test_pieces_give_what_the_whole_gives(detector: str) -> None:
     sites, _ = matching.sites_of(batch)
     every = np.arange(60, dtype=np.uint32)
     found = _native.match_rules(
-        matching.group_rules(batch, layout), np.ones(60, bool), every, hot=HOT, most_accepted=10**9,
-        most_possible=10**9, units=sites, rows=every,
+        layout.plan.native, matching.group_arrays(batch, layout, sites), every, hot=HOT, most_accepted=10**9,
+        most_possible=10**9,
     )  # fmt: skip
     whole = resolved(batch, layout)
     assert len(whole) > 1

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import Settings, dedup
-from neardup.engines.lanes import in_lanes
+from neardup.engines.local.lanes import in_lanes
 from neardup.errors import InputError
 from neardup.sources import inputs, open_inputs
 from neardup.testing import web
@@ -136,7 +136,7 @@ def test_the_same_result_whatever_the_threads(crawl: Path, tmp_path: Path, monke
         beside.append(int(str(options["beside"])))
         return run(*args, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("neardup.engines.collect.in_lanes", watched)
+    monkeypatch.setattr("neardup.engines.local.reading.in_lanes", watched)
     told = []
     for threads in (1, 2, 6, 12):
         dedup(crawl, tmp_path / str(threads), detector="site-aware", settings=Settings(threads=threads))

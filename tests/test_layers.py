@@ -23,22 +23,20 @@ ROOT = Path(neardup.__file__).parent
 LAYERS = [
     {"errors", "version", "lazy", "record", "page", "selection", "spreadsheet", "workers", "writing", "_native"},
     {"text"},
-    {"fingerprints"},
-    {"detectors"},
+    {"methods"},
+    {"plan"},
     {"sources"},
     {"sinks"},
     {"graph"},
     {"engines"},
-    {"tables"},
-    {"earlier_pages"},
     {"results"},
-    {"revision"},
     {"comparison"},
     {"report"},
     {"job"},
     {"estimate"},
     {"index"},
     {"client"},
+    {"service"},
     {"integrations"},
     {"signals"},
     {"render"},
@@ -57,6 +55,11 @@ OPTIONAL = {
     "duckdb", "fastapi", "ir_measures", "jinja2", "markupsafe", "matplotlib", "pandas", "playwright", "polars",
     "prometheus_client", "pyspark", "scrapy", "sklearn", "starlette", "threadpoolctl", "twisted", "uvicorn",
 }  # fmt: skip
+
+#: Folders inside packages, with the sibling folders that their files may import.
+FOLDERS: dict[str, dict[str, set[str]]] = {
+    "engines": {"common": set(), "local": {"common"}, "spark": {"common"}},
+}
 
 MODULES = sorted(ROOT.rglob("*.py"))
 
@@ -110,6 +113,35 @@ def test_imports_point_to_the_ground(path: Path) -> None:
             assert layer in LEVEL, f"{where}, which has no place in the list of layers"
             # Inside a package files may import each other; the ground layer's modules too.
             assert layer == own or LEVEL[layer] < LEVEL[own] or LEVEL[own] == LEVEL[layer] == 0, where
+
+
+@pytest.mark.parametrize("path", MODULES, ids=named)
+def test_imports_stay_in_their_folders(path: Path) -> None:
+    package, *inside = path.relative_to(ROOT).parts
+    if package not in FOLDERS or len(inside) < 2:
+        return
+    folders = FOLDERS[package]
+    own = inside[0]
+    assert own in folders, f"{named(path)}: {own} has no place in the list of folders"
+    for name, line in imported(ast.parse(path.read_text(encoding="utf-8"))):
+        parts = name.split(".")
+        if parts[:2] == ["neardup", package]:
+            where = f"{named(path)}, line {line}: {own} imports {name}"
+            # The package's own names come from any of its folders.
+            assert len(parts) > 2, where
+            assert parts[2] in {own, *folders[own]}, where
+
+
+@pytest.mark.parametrize("package", FOLDERS)
+def test_every_folder_has_its_place(package: str) -> None:
+    here = {path.name for path in (ROOT / package).iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    assert here == FOLDERS[package].keys()
+
+
+def test_both_engines_have_files_of_the_same_names() -> None:
+    twins = {"reading", "statistics", "identity", "matching", "clustering", "tables", "run"}
+    for engine in ("local", "spark"):
+        assert twins <= {path.stem for path in (ROOT / "engines" / engine).glob("*.py")}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=named)

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Settings, dedup, find_duplicates
-from neardup.detectors import detectors
 from neardup.errors import InputError, OutputError, UsageError
+from neardup.methods import detectors
 
 LONG = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
 

@@ -12,15 +12,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+import neardup.engines.local.run as local
 from neardup import _native, dedup
-from neardup.detectors import parse
-from neardup.engines import Settings, local
-from neardup.engines.collect import Collection, PageColumns
-from neardup.engines.fingerprinting import Given, fingerprint_columns
-from neardup.engines.outcome import Tables
-from neardup.engines.parts import LIST
-from neardup.fingerprints import Bands, ChunkSets, Fingerprint, Projection, ShingleSet, Supershingles, Winnowed
-from neardup.fingerprints.one_pass import OnePass, ReadPages
+from neardup.engines import Settings
+from neardup.engines.common.page_columns import LIST, PageColumns, fingerprint_columns
+from neardup.engines.local.reading import Collection
+from neardup.engines.local.tables import Tables
+from neardup.methods import ChunkSets, Fingerprint, parse
+from neardup.methods.chunks import Winnowed
+from neardup.methods.one_pass import OnePass, ReadPages
+from neardup.methods.projections import Projection
+from neardup.methods.shingles import Bands, ShingleSet, Supershingles
+from neardup.plan import Given
 from neardup.sources.base import Chunk, Fields, Loaded
 from neardup.sources.files import Place
 from neardup.sources.jsonl import JsonLines

@@ -21,7 +21,7 @@ from neardup.evaluation.judging import Judging
 from neardup.evaluation.judging_sample import draw_pairs
 from neardup.index.build import build
 from neardup.report.frame import HtmlPage
-from neardup.revision import Decisions, revise
+from neardup.results.revision import Decisions, revise
 from neardup.sinks import write_json
 from neardup.study import study
 

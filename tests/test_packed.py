@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.engines.packed import (
+from neardup.engines.common.packed import (
     bytes_to_lists,
     bytes_to_rows,
     lists_to_bytes,

@@ -29,7 +29,7 @@ import pytest
 import zstandard
 
 from brute_force import shingles
-from neardup.detectors.planner import binomial_tail
+from neardup.methods.planner import binomial_tail
 from test_html_against_parser import terms_by_lexbor
 
 DATA = os.environ.get("NEARDUP_DATA")

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Settings, _native, dedup, find_duplicates, open_result, parse
-from neardup.detectors import detectors
 from neardup.engines import run
 from neardup.errors import InputError
+from neardup.methods import detectors
 from neardup.sources.memory import Memory, texts
 from neardup.testing import Web
 

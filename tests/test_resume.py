@@ -19,9 +19,9 @@ import pyarrow as pa
 import pytest
 
 from neardup.engines import Settings
-from neardup.engines.parts import Part
-from neardup.engines.scratch import InFile, Scratch
-from neardup.errors import UsageError
+from neardup.engines.common.matching import InFile
+from neardup.engines.local.scratch import Part, Scratch
+from neardup.errors import InputError, OutputError, UsageError
 from neardup.job import dedup
 from neardup.testing import web
 
@@ -30,7 +30,7 @@ FILES = ("pages.parquet", "pairs.parquet", "clusters.parquet")
 #: A run that commits after every chunk and takes its time, so that a kill finds it at work.
 SLOW = """
 import sys, time
-from neardup.engines import Settings, collect
+from neardup.engines import Settings
 from neardup.job import dedup
 from neardup.sources import gathering, jsonl
 jsonl.BATCH_BYTES = gathering.ENOUGH = 1 << 16
@@ -67,9 +67,9 @@ def result_bytes(out: Path) -> dict[str, bytes]:
 
 
 def told(out: Path) -> dict[str, object]:
-    """``run.json`` but for what measures time and memory."""
+    """``run.json`` but for what measures time and memory, and the checksum over that."""
     report: dict[str, object] = json.loads((out / "run.json").read_text())
-    return {name: value for name, value in report.items() if name not in ("stages", "peak_memory")}
+    return {name: value for name, value in report.items() if name not in ("stages", "peak_memory", "checksum")}
 
 
 def looked_at(out: Path) -> str:
@@ -155,7 +155,7 @@ def test_ctrl_c_while_the_scratch_folder_is_made_leaves_nothing(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("neardup.engines.scratch.write_json", interrupted)
+    monkeypatch.setattr("neardup.engines.local.scratch.write_json", interrupted)
     with pytest.raises(KeyboardInterrupt):
         dedup(crawl, tmp_path / "out", detector="minhash")
     assert not list(tmp_path.iterdir())
@@ -200,7 +200,7 @@ def matched_and_stopped(crawl: Path, out: Path, detector: str, monkeypatch: pyte
         raise Stopped
 
     with monkeypatch.context() as patched:
-        patched.setattr("neardup.job.write_outcome", stop)
+        patched.setattr("neardup.job.run.write_outcome", stop)
         with pytest.raises(Stopped):
             dedup(crawl, out, detector=detector, settings=Settings(commit_every=0))
     return out.parent / f".{out.name}.scratch"
@@ -218,8 +218,8 @@ def test_what_was_matched_before_a_kill_is_not_matched_again(
     def again(*_: object) -> None:
         raise AssertionError("this was done before the kill")
 
-    monkeypatch.setattr("neardup.engines.local.match", again)
-    monkeypatch.setattr("neardup.engines.first_pass.count", again)
+    monkeypatch.setattr("neardup.engines.local.run.match", again)
+    monkeypatch.setattr("neardup.engines.local.run.count", again)
     dedup(crawl, tmp_path / "out", detector=detector, resume=True)
     assert result_bytes(tmp_path / "out") == result_bytes(tmp_path / "whole")
     assert told(tmp_path / "out") == told(tmp_path / "whole")
@@ -254,7 +254,7 @@ def test_matches_within_other_limits_are_made_again(
 
 def test_a_short_stage_is_not_committed(crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save = Mock()
-    monkeypatch.setattr("neardup.engines.matches.Matches.save", save)
+    monkeypatch.setattr("neardup.engines.local.matching.Matches.save", save)
     dedup(crawl, tmp_path / "out", detector="site-aware")
     assert not save.called
 
@@ -344,7 +344,7 @@ def test_parts_that_went_to_disk_give_the_same_bytes(
     assert committed == []
     # An eighth of a megabyte may be held at a time.
     needed: list[int] = []
-    monkeypatch.setattr("neardup.job.check_room", lambda folder, bytes: needed.append(bytes))
+    monkeypatch.setattr("neardup.job.run.check_room", lambda folder, bytes: needed.append(bytes))
     dedup(crawl, tmp_path / "spilled", detector=detector, settings=replace(roomy, memory=1 << 18))
     assert len(committed) > 2
     # Sets that had to wait for what is counted of the collection went to disk as well.
@@ -357,3 +357,50 @@ def test_parts_that_went_to_disk_give_the_same_bytes(
 def test_nothing_is_left_behind(crawl: Path, tmp_path: Path) -> None:
     dedup(crawl, tmp_path / "out", detector="exact", settings=Settings(commit_every=0))
     assert os.listdir(tmp_path) == ["out"]
+
+
+#: A run that is killed when its result has taken its place, before anything else.
+KILLED = """
+import os, signal, sys
+from neardup.cli.main import main
+from neardup.sinks import folder
+put = folder._put_in_place
+def put_and_die(*arguments):
+    put(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+folder._put_in_place = put_and_die
+main()
+"""
+
+
+@pytest.mark.parametrize("more", [[], ["--store"], ["--certify"]], ids=" ".join)
+def test_a_run_that_was_killed_with_its_result_in_place_ends_with_it(
+    crawl: Path, tmp_path: Path, more: list[str]
+) -> None:
+    command = ["dedup", str(crawl), "--out", str(tmp_path / "out"), "--detector", "combined", *more]
+    assert subprocess.run([sys.executable, "-c", KILLED, *command]).returncode == -signal.SIGKILL
+    assert os.listdir(tmp_path) == ["out"]
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-m", "neardup", *command, "--resume"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "1200" in done.stdout.replace(",", "")
+        assert os.listdir(tmp_path) == ["out"]
+        assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+def test_a_finished_run_of_other_options_or_another_input_is_not_gone_on_with(crawl: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(crawl.read_bytes())
+    dedup(copy, tmp_path / "out", detector="combined")
+    assert dedup(copy, tmp_path / "out", detector="combined", resume=True).pages.num_rows == 1200
+    with pytest.raises(OutputError, match="a run of the same input with the same options has finished there"):
+        dedup(copy, tmp_path / "out", detector="combined")
+    for other in ({"detector": "exact"}, {"detector": "combined", "store": True}):
+        with pytest.raises(OutputError, match="another run has finished there"):
+            dedup(copy, tmp_path / "out", resume=True, **other)  # type: ignore[arg-type]
+    lines = copy.read_bytes()
+    for changed in (lines.replace(b"the", b"teh"), lines + lines[: lines.index(b"\n") + 1]):
+        copy.write_bytes(changed)
+        with pytest.raises(InputError, match=r"the input has changed since .*copy.jsonl"):
+            dedup(copy, tmp_path / "out", detector="combined", resume=True)

@@ -12,14 +12,14 @@ from click.testing import CliRunner
 
 from neardup import Settings, dedup, explain, open_result
 from neardup.cli.main import application
-from neardup.detectors import detectors, parse
-from neardup.detectors.default import default_detector
-from neardup.engines.earlier import STATISTICS
+from neardup.engines.common.earlier import STATISTICS
 from neardup.errors import UsageError
 from neardup.index import Index, build
+from neardup.methods import detectors, parse
+from neardup.methods.default import default_detector
 from neardup.page import Kinds
 from neardup.report.explain import explain_pages
-from neardup.report.run_pages import RunPages
+from neardup.results.pages import RunPages
 from neardup.testing.same_template import directory
 
 MARKUP = str(default_detector(Kinds(html=1)))

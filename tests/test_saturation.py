@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from neardup import find_duplicates
-from neardup.detectors import detectors
-from neardup.fingerprints import ShingleSet
+from neardup.methods import detectors
+from neardup.methods.shingles import ShingleSet
 
 WORDS = {2: ("yes", "no"), 4: ("a", "c", "g", "t"), 20: tuple(f"word{number}" for number in range(20))}
 LENGTHS = (50, 70, 100, 150, 250, 400, 700, 1100, 2000, 4000, 10_000, 20_000)

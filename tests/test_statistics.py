@@ -15,8 +15,8 @@ import pytest
 
 from brute_force import read_all, token_lists
 from neardup import _native
-from neardup.detectors import Broder, MinHash
-from neardup.detectors.planner import band_probability, supershingle_probability
+from neardup.methods.planner import band_probability, supershingle_probability
+from neardup.methods.shingles import Broder, MinHash
 from neardup.testing.edits import pair_of_jaccard
 
 SIMILARITIES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)

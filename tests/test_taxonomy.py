@@ -17,16 +17,15 @@ import pytest
 
 from brute_force import BruteForce, Pairs, pairs_of, token_lists
 from neardup import _native
-from neardup.detectors import detectors, parse
-from neardup.detectors.b_bit_minhash import BBitMinHash
-from neardup.detectors.shared import SharesColumns, SharesRatio
 from neardup.engines import Settings, run
-from neardup.engines.collect import PageColumns
+from neardup.engines.common.page_columns import PageColumns
 from neardup.errors import NeardupError, UsageError
-from neardup.fingerprints import OfTerms, Statistical, collect_statistics
-from neardup.fingerprints.fuzzy_codes import FuzzyCodes
-from neardup.fingerprints.profiles import ALPHABETS, languages, load_profile, make_profile
 from neardup.job import dedup, find_duplicates
+from neardup.methods import OfTerms, Statistical, detectors, parse
+from neardup.methods.minima import BBitMinHash
+from neardup.methods.profiles import ALPHABETS, FuzzyCodes, languages, load_profile, make_profile
+from neardup.methods.shared import SharesColumns, SharesRatio
+from neardup.methods.statistics import collect_statistics
 from neardup.sources.memory import texts
 from neardup.testing import Web
 from neardup.text import term_lists
@@ -224,7 +223,7 @@ def test_only_methods_of_letters_read_the_text(monkeypatch: pytest.MonkeyPatch) 
     def refuse(pages: pa.RecordBatch) -> pa.LargeListArray:
         raise AssertionError("read as text")
 
-    monkeypatch.setattr("neardup.engines.fingerprinting.term_lists", refuse)
+    monkeypatch.setattr("neardup.plan.given.term_lists", refuse)
     of_letters = {"byte-breakpoints", "fuzzy-fingerprinting", "prefix-anchor", "rare-prefix-anchor"}
     source = texts(["one two three four five six seven eight nine ten"] * 2)
     for name in detectors():

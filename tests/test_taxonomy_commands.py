@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup.detectors import detectors
+from neardup.methods import detectors
 from neardup.testing import Web
 from test_command_line import ok, report, told
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from neardup import Settings, find_duplicates
-from neardup.detectors import parse
 from neardup.errors import SpecError, UsageError
-from neardup.fingerprints import Content, ContentSets
 from neardup.job import dedup, statistics_of
+from neardup.methods import parse
+from neardup.methods.content import Content, ContentSets
 from neardup.sources.memory import texts
 from neardup.testing.same_template import CASES, Case, directory, framed
 from neardup.text import Ideas, content_streams

@@ -13,11 +13,11 @@ import pytest
 
 from neardup import find_duplicates
 from neardup.comparison import compare_batch
-from neardup.detectors import parse
 from neardup.evaluation.scoring import PagePairs
-from neardup.fingerprints import TermSketch
 from neardup.index import Index
 from neardup.job import dedup
+from neardup.methods import parse
+from neardup.methods.projections import TermSketch
 from neardup.report.verdicts import distance, verdict_of
 from neardup.sources.memory import texts
 from neardup.text import read

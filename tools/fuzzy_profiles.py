@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-import neardup.fingerprints.profiles as profiles
+import neardup.methods.profiles as profiles
 from neardup.sources import Fields, open_inputs
 from neardup.text import term_lists
 

@@ -22,13 +22,14 @@ import pyarrow as pa
 import reference_texts as texts
 
 from neardup.cli.main import VERBS, application
-from neardup.detectors import Detector, detectors
-from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT, REASONS
-from neardup.engines.settings import Settings
-from neardup.engines.unread import all_of
+from neardup.engines.common.reasons import REASONS
+from neardup.engines.common.settings import Settings
+from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.unread import all_of
 from neardup.graph.clusters import CLUSTERS
 from neardup.graph.keep import POLICIES
 from neardup.job import find_duplicates
+from neardup.methods import Detector, detectors
 from neardup.page import PAGES as PAGES_IN
 from neardup.signals.catalogue import GROUPS, SIGNALS
 from neardup.sinks.decisions import ADDED

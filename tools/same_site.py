@@ -38,8 +38,8 @@ from same_site_reading import reading
 from same_site_texts import page
 
 from neardup import Settings, dedup, parse
-from neardup.detectors.rules import Logistic
-from neardup.detectors.template_aware import CALIBRATION, TemplateAware
+from neardup.methods.content import CALIBRATION, TemplateAware
+from neardup.methods.rules import Logistic
 
 ROOT: Final = Path(__file__).parent.parent
 DEFAULT: Final = "template-aware"

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import zstandard
 from same_site_measures import Numbers, Pairs
 
-from neardup.fingerprints import ShingleSet
+from neardup.methods.shingles import ShingleSet
 from neardup.sources.memory import texts
 from neardup.testing import web
 from neardup.testing.same_template import CASES, directory, framed

@@ -3,13 +3,15 @@
 
 use libfuzzer_sys::fuzz_target;
 use neardup_index::records::{PageRecord, SetRecord};
-use neardup_index::shape::{Evidence, KeySource, Pairs, Rule, Shape};
+use neardup_core::rules::{Columns, Plan};
+use neardup_index::shape::Shape;
 
 fuzz_target!(|data: &[u8]| {
     let Some((&choice, bytes)) = data.split_first() else { return };
-    let pairs = if choice & 1 == 0 { Pairs::Any } else { Pairs::SameSite };
-    let rule = Rule { keys: KeySource::Columns(0), evidence: Evidence::Columns(0, 1), pairs };
-    let shape = Shape { widths: vec![2, 1], sets: usize::from(choice >> 1 & 3), rules: vec![rule], most: 10 };
+    let between = if choice & 1 == 0 { "any" } else { "same-site" };
+    let rule = format!("columns(0) {between} columns(0,1)").parse().unwrap();
+    let columns = Columns { widths: vec![2, 1], sets: usize::from(choice >> 1 & 3) };
+    let shape = Shape { plan: Plan::new(columns, vec![rule]).unwrap(), most: 10 };
     // What nobody wrote may say less than it seems to (a time beyond all times); what is written says all of it.
     if let Some(set) = SetRecord::decode(&shape, 7, bytes) {
         let written = set.encode(&shape, 7);

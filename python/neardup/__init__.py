@@ -14,10 +14,10 @@ from neardup.lazy import lazy
 from neardup.version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from neardup.detectors import Detector, parse, plan
     from neardup.engines import Settings
     from neardup.index import Index
     from neardup.job import dedup, find_duplicates, statistics_of
+    from neardup.methods import Detector, parse, plan
     from neardup.report.explain import explain
     from neardup.results import Result, open_result
     from neardup.sources import Fields
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # What is heavy is imported when it is first asked for, so that `neardup --version` answers at once.
 _HOMES = {
-    "Detector": "neardup.detectors",
+    "Detector": "neardup.methods",
     "Fields": "neardup.sources",
     "Index": "neardup.index",
     "Reading": "neardup.text",
@@ -35,8 +35,8 @@ _HOMES = {
     "explain": "neardup.report.explain",
     "find_duplicates": "neardup.job",
     "open_result": "neardup.results",
-    "parse": "neardup.detectors",
-    "plan": "neardup.detectors",
+    "parse": "neardup.methods",
+    "plan": "neardup.methods",
     "statistics_of": "neardup.job",
     "terms": "neardup.text",
 }

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 __all__ = [
+    "FEW_ENTRIES",
     "FORMAT_VERSION",
     "MIN_TOKENS",
     "UNICODE_VERSION",
@@ -28,10 +29,12 @@ __all__ = [
     "ParagraphSteps",
     "ParsedLines",
     "Piece",
+    "Plan",
     "Postings",
     "PrefixProfile",
     "RecordPage",
     "Repeats",
+    "RuleFindings",
     "SampleIndex",
     "Unpacked",
     "WarcLoaded",
@@ -118,6 +121,8 @@ __all__ = [
     "wrong_rows",
 ]
 
+#: Buckets of so many entries are joined whatever the limits say.
+FEW_ENTRIES: int
 FORMAT_VERSION: int
 MIN_TOKENS: int
 UNICODE_VERSION: str
@@ -447,71 +452,117 @@ class _Units(Protocol):
     @property
     def texts(self) -> npt.NDArray[np.uint32] | None: ...
 
-class _Rule(Protocol):
-    """At most one of ``columns``, ``bits``, ``lanes`` and ``sets`` is there to verify with, or both bits and lanes."""
+class _Glances(Protocol):
+    """How large sets are, and their parities."""
 
     @property
-    def keys(self) -> npt.NDArray[np.uint64] | None: ...
+    def sizes(self) -> npt.NDArray[np.uint32]: ...
     @property
-    def key_lists(self) -> pa.LargeListArray | None: ...
+    def parities(self) -> pa.LargeListArray: ...
+
+class _Pages(Protocol):
+    """What is held of pages, in the order of a plan; what no rule speaks of that is asked may be missing."""
+
     @property
-    def key_kind(self) -> str: ...
+    def columns(self) -> Sequence[npt.NDArray[np.uint64] | None]: ...
     @property
-    def pieces(self) -> int: ...
+    def sets(self) -> Sequence[_Sets | _Glances | None]: ...
     @property
-    def predicate(self) -> str: ...
+    def key_lists(self) -> Sequence[pa.LargeListArray | None]: ...
     @property
-    def columns(self) -> npt.NDArray[np.uint64] | None: ...
+    def active(self) -> npt.NDArray[np.bool_] | None: ...
     @property
-    def bits(self) -> npt.NDArray[np.uint64] | None: ...
+    def units(self) -> _Units | None: ...
     @property
-    def lanes(self) -> tuple[npt.NDArray[np.uint64], int, int, int] | None: ...
+    def rows(self) -> npt.NDArray[np.uint32] | None: ...
+
+@final
+class RuleFindings:
     @property
-    def sets(self) -> _Sets | None: ...
+    def applies(self) -> npt.NDArray[np.bool_]: ...
     @property
-    def glances(self) -> tuple[npt.NDArray[np.uint32], pa.LargeListArray] | None: ...
+    def keys_shared(self) -> npt.NDArray[np.uint32]: ...
     @property
-    def least(self) -> float: ...
+    def keys_needed(self) -> int: ...
+    @property
+    def keys(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def value(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def threshold(self) -> float: ...
+    @property
+    def greatest(self) -> float: ...
+    @property
+    def confirming(self) -> npt.NDArray[np.float64] | None: ...
+    @property
+    def confirming_threshold(self) -> float: ...
+    @property
+    def confirmed(self) -> npt.NDArray[np.bool_]: ...
+    @property
+    def accepted(self) -> npt.NDArray[np.bool_]: ...
+    @property
+    def score(self) -> npt.NDArray[np.float64]: ...
+
+@final
+class Plan:
+    def __new__(cls, widths: Sequence[int], sets: int, rules: Sequence[str]) -> Plan: ...
+    def __getnewargs__(self) -> tuple[list[int], int, list[str]]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    @property
+    def widths(self) -> list[int]: ...
+    @property
+    def sets(self) -> int: ...
+    @property
+    def rules(self) -> list[str]: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def key_columns(self) -> list[int]: ...
+    def pair(
+        self,
+        columns: Sequence[npt.NDArray[np.uint64]],
+        sets: Sequence[pa.LargeListArray],
+        a: npt.NDArray[np.uint32],
+        b: npt.NDArray[np.uint32],
+        same_site: npt.NDArray[np.bool_],
+    ) -> list[RuleFindings]: ...
 
 def match_rules(
-    rules: Sequence[_Rule],
-    active: npt.NDArray[np.bool_],
+    plan: Plan,
+    pages: _Pages,
     order: npt.NDArray[np.uint32],
     *,
     hot: int,
     most_accepted: int,
     most_possible: int,
-    units: _Units | None = None,
-    rows: npt.NDArray[np.uint32] | None = None,
     threads: int = 0,
 ) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int, int, int]]: ...
 def resolve_hot(
-    rules: Sequence[_Rule],
-    active: npt.NDArray[np.bool_],
+    plan: Plan,
+    pages: _Pages,
     order: npt.NDArray[np.uint32],
     hot: tuple[npt.NDArray[Any], ...],
     *,
     recorded: int,
-    units: _Units | None = None,
-    rows: npt.NDArray[np.uint32] | None = None,
     threads: int = 0,
 ) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int]]: ...
 def hot_links(
-    rules: Sequence[_Rule],
+    plan: Plan,
+    pages: _Pages,
     hot: tuple[npt.NDArray[Any], ...],
     salt: npt.NDArray[np.uint32],
     *,
-    units: _Units | None = None,
-    rows: npt.NDArray[np.uint32] | None = None,
     threads: int = 1,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
 def match_buckets(
-    rule: _Rule,
+    plan: Plan,
+    rule: int,
+    pages: _Pages,
     columns: npt.NDArray[np.uint32],
     keys: npt.NDArray[np.uint64],
     key_sites: npt.NDArray[np.uint32],
     *,
-    units: _Units | None = None,
     threads: int = 1,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int]: ...
 def agreeing_bits(
@@ -744,10 +795,6 @@ class _PageArrays(Protocol):
     columns: list[npt.NDArray[np.uint64]]
     sets: list[pa.LargeListArray]
 
-#: Column, bits, lanes, and how many of these have to agree.
-_Lanes = tuple[int, int, int, int]
-#: Keys, evidence, and which pairs.
-_RuleParts = tuple[tuple[str, int, int], tuple[str, int, float, _Lanes | None], str]
 _IndexAnswers = tuple[
     npt.NDArray[np.int64],
     list[bytes],
@@ -762,9 +809,7 @@ class DamagedError(Exception): ...
 
 def verify_index(
     path: str | Path,
-    widths: list[int],
-    sets: int,
-    rules: list[_RuleParts],
+    plan: Plan,
     *,
     most: int,
     place: str | Path,
@@ -775,9 +820,7 @@ class IndexStore:
     def __new__(
         cls,
         path: str | Path,
-        widths: list[int],
-        sets: int,
-        rules: list[_RuleParts],
+        plan: Plan,
         *,
         most: int,
         most_matches: int,

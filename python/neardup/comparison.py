@@ -10,12 +10,17 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.default import compared_detectors
-from neardup.engines import Settings, run
-from neardup.engines.first_pass import suits
-from neardup.fingerprints import CollectionStatistics, Projection, ShingleSet, Supershingles
+from neardup.engines import Settings, Silent
+from neardup.engines.common.statistics import check, suits
+from neardup.engines.local.reading import collect
+from neardup.engines.local.statistics import count
+from neardup.methods import Detector, parse
+from neardup.methods.default import compared_detectors
+from neardup.methods.projections import Projection
+from neardup.methods.shingles import ShingleSet, Supershingles
+from neardup.methods.statistics import CollectionStatistics
 from neardup.page import PAGES
+from neardup.plan import Given, Plan
 from neardup.sources.memory import Memory, texts
 from neardup.text import read
 
@@ -88,7 +93,6 @@ def compare_batch(
     tokens = found.tokens
     lengths = (len(tokens[0]), len(tokens[1]))
     both = min(lengths) > 0
-    sets = {k: ShingleSet(k).compute(tokens) for k in LENGTHS}
     titles, sites = found.title.to_pylist(), found.site.to_pylist()
     chosen = [parse(judge) for judge in judges or compared_detectors()]
     identical = both and bool(
@@ -96,31 +100,35 @@ def compare_batch(
     )
     why = None if identical else settings.reading.not_compared(*lengths)
     frozen = CollectionStatistics.load(settings.statistics) if settings.statistics else None
+    given = Given(pages, settings.reading, tokens)
+    same_site = sites[0] is not None and sites[0] == sites[1]
     alone = tuple(
         str(judge)
         for judge in chosen
         if judge.counted() and (frozen is None or (not judges and not suits(frozen, judge, settings.reading)))
     )
-    by_themselves = replace(settings, statistics=None)
+    for judge in chosen:
+        if frozen is not None and str(judge) not in alone:
+            check(frozen, judge, settings.reading, settings.statistics)
     return Comparison(
         tokens=lengths,
         titles=(titles[0], titles[1]),
         sites=(sites[0], sites[1]),
-        same_site=sites[0] is not None and sites[0] == sites[1],
+        same_site=same_site,
         identical=identical,
         b_similarity=(
-            int(_native.equal_columns(Supershingles().compute(tokens), first, second)[0]) if why is None else None
+            int(_native.equal_columns(given.value(Supershingles()), first, second)[0]) if why is None else None
         ),
-        c_similarity=(
-            int(_native.agreeing_bits(Projection().compute(tokens), first, second)[0]) if why is None else None
-        ),
-        jaccard={k: float(_native.jaccard(sets[k], first, second)[0]) for k in LENGTHS},
-        containment=_containment(sets[5]) if both else None,
+        c_similarity=(int(_native.agreeing_bits(given.value(Projection()), first, second)[0]) if why is None else None),
+        jaccard={k: float(_native.jaccard(given.value(ShingleSet(k)), first, second)[0]) for k in LENGTHS},
+        containment=_containment(given.value(ShingleSet(5))) if both else None,
         term_difference=(
             int(_native.term_difference(tokens, first, second)[0]) if lengths[0] * lengths[1] <= _MOST_CELLS else None
         ),
         decisions={
-            str(judge): _accepts(judge, pages, by_themselves if str(judge) in alone else settings) for judge in chosen
+            str(judge): identical
+            or (why is None and _accepts(judge, given, same_site, settings, None if str(judge) in alone else frozen))
+            for judge in chosen
         },
         not_compared=why,
         alone=alone,
@@ -133,8 +141,15 @@ def _containment(sets: pa.LargeListArray) -> tuple[float, float]:
     return shared / len(a), shared / len(b)
 
 
-def _accepts(judge: Detector, pages: pa.RecordBatch, settings: Settings) -> bool:
-    """What a run over just these two pages decides: the same path as any run."""
-    outcome = run(Memory([pages]), judge, settings)
-    clusters = outcome.pages.column("cluster").to_pylist()
-    return bool(clusters[0] == clusters[1])
+def _accepts(
+    judge: Detector, given: Given, same_site: bool, settings: Settings, frozen: CollectionStatistics | None
+) -> bool:
+    """What a run over just these two pages decides, by the statistics that are frozen or those of the two."""
+    statistics = frozen
+    if judge.counted() and frozen is None:
+        alone = replace(settings, statistics=None)
+        with Memory([given.pages]) as source:
+            statistics = count(collect(source, judge, alone, Silent()), judge, alone)
+    plan = Plan(judge, settings.reading, statistics)
+    one, other = np.array([0], np.uint32), np.array([1], np.uint32)
+    return bool(plan.pair(plan.values(given), one, other, np.array([same_site])).accepted[0])

@@ -30,11 +30,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.detectors import Detector, parse
-from neardup.detectors.rules import ColumnGroups, Pieces, RarestChunks, SupershinglePairs
 from neardup.engines import Progress, Settings
 from neardup.errors import FormatError, UsageError
 from neardup.job import dedup
+from neardup.methods import Detector, parse
+from neardup.plan import Plan
 from neardup.sinks import write_json
 
 #: Exponent of the degrees of near-duplicates (Henzinger 2006 §3.2: 1.3 for Alg. B, 1.4 for Alg. C).
@@ -195,33 +195,6 @@ class Estimate:
         return asdict(self)
 
 
-def structure(detector: Detector, tokens: float) -> tuple[int, int, int]:
-    """Of a page: bytes of fingerprints, keys, and bytes that are sent along with each key that is shared.
-
-    >>> structure(parse("site-aware"), 400)
-    (128, 27, 128)
-    """
-    rules = detector.rules()
-    sets = detector.sets()
-    fixed = {kind: int(kind.width) for kind in detector.fingerprints() if kind not in sets and hasattr(kind, "width")}
-    sent = 8 * sum(fixed.values()) + len(sets) * int(64 + tokens / 8)
-    keys = 0
-    for rule in rules:
-        if isinstance(rule.keys, SupershinglePairs):
-            width = fixed[rule.keys.fingerprint]
-            keys += width * (width - 1) // 2
-        elif isinstance(rule.keys, Pieces):
-            keys += rule.keys.pieces
-        elif isinstance(rule.keys, ColumnGroups):
-            keys += rule.keys.groups
-        elif isinstance(rule.keys, RarestChunks):
-            keys += int(tokens * (1 - rule.keys.least)) + 1
-        else:
-            keys += fixed[rule.keys.fingerprint]
-    held = 8 * sum(fixed.values()) + len(sets) * int(8 * tokens)
-    return held, keys, sent
-
-
 def expected_pairs(pages: float, duplicates: float, hot: int) -> float:
     """Accepted pairs of a collection, a share of whose pages has near-duplicates, with degrees by a power law.
 
@@ -254,7 +227,7 @@ def estimate(
     if pages < 1 or tokens < 1 or not 0 <= duplicates <= 1 or machines < 1 or cores < 1:
         raise UsageError("pages, tokens, machines and cores are at least 1, and duplicates a share from 0 to 1")
     chosen = parse(detector)
-    held, keys, sent = structure(chosen, tokens)
+    held, keys, sent = Plan(chosen).cost(tokens)
     pairs = expected_pairs(pages, duplicates, Settings().hot_beyond(int(pages)))
     seconds = predicted(rates, pages, tokens)
     walls = {name: spent / (cores if name != "clustering" else 1) for name, spent in seconds.items()}

@@ -11,10 +11,10 @@ from generated import generate
 
 import neardup
 from brute_force import BruteForce, pairs_of
-from neardup.detectors import parse
 from neardup.errors import InputError, UsageError
 from neardup.evaluation.certificate import Notion, certificate
 from neardup.evaluation.certify import Certifier, certify
+from neardup.methods import parse
 from neardup.testing import Web
 
 TRIALS = 100

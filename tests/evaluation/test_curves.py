@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neardup.detectors import parse
-from neardup.engines.local import run
+from neardup.engines.local.run import run
 from neardup.errors import InputError
 from neardup.evaluation.curves import THRESHOLDS, evaluate_curves, write_curves
 from neardup.evaluation.oracle import tokens_of
 from neardup.evaluation.revisions import MediaWiki, open_revisions, revision_pairs
+from neardup.methods import parse
 from neardup.sources.memory import texts
 from neardup.testing import Web
 

@@ -15,16 +15,12 @@ import numpy as np
 
 import neardup
 from neardup import _native
-from neardup.fingerprints import (
-    Content,
-    ContentSets,
-    FuzzyCodes,
-    LexiconSignatures,
-    RarityWeightedSamples,
-    RepeatedChunks,
-    ShingleParagraphs,
-    collect_statistics,
-)
+from neardup.methods.content import Content, ContentSets
+from neardup.methods.lexicon import LexiconSignatures, RepeatedChunks
+from neardup.methods.minima import RarityWeightedSamples
+from neardup.methods.paragraphs import ShingleParagraphs
+from neardup.methods.profiles import FuzzyCodes
+from neardup.methods.statistics import collect_statistics
 from neardup.sources.memory import texts
 from neardup.text import Reading, content_streams, read, term_lists
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from neardup import Index, Settings, dedup, find_duplicates, open_result
-from neardup.detectors import detectors, parse
 from neardup.errors import ConflictError, InputError, OutputError, UsageError
 from neardup.index import Answer, build
 from neardup.job import statistics_of
+from neardup.methods import detectors, parse
 from neardup.testing import Web
 
 TEXT = "the quick brown fox jumps over the lazy dog and then runs away from all of us"

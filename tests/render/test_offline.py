@@ -25,7 +25,7 @@ from neardup.render.gateway import Gateway
 from neardup.render.pages import stored
 from neardup.render.policy import Policy, Refused, is_public
 from neardup.render.pool import find_browser
-from neardup.results import Opened
+from neardup.sources import InputSpec
 from neardup.testing import SearchWeb, search_web
 from neardup.testing.writers import write_warc
 from render.troubles import Troubles, troubles
@@ -190,7 +190,7 @@ def test_command_renders_files_and_every_source_reads_them(
         assert done.exit_code == 0, done.output
         assert "5 pages: 4 rendered" in done.output
         assert "1  sent elsewhere more than 10 times" in done.output
-        found = list(stored(Opened([str(out)]), False, []))
+        found = list(stored(InputSpec([str(out)]), False, []))
         texts = {job.url: (job.content or b"").decode() for job in found}
         for page in chosen:
             assert words_of(texts[page.url]) == words_of(page.shown)

@@ -17,13 +17,13 @@ import pytest
 
 from neardup import dedup, explain, open_result, parse
 from neardup.comparison import compare_batch
-from neardup.detectors import detectors
 from neardup.errors import InputError
+from neardup.methods import detectors
 from neardup.report.explain import Explanation, explain_pages
 from neardup.report.explain_page import explain_page
 from neardup.report.paths import PairGraph
-from neardup.report.run_pages import RunPages
 from neardup.report.verdicts import verdict_of
+from neardup.results.pages import RunPages
 from neardup.sources.memory import texts
 from neardup.testing import Web
 from neardup.text import read

@@ -12,7 +12,7 @@ from neardup import dedup
 from neardup.report import regions
 from neardup.report.explain import explain, explain_pages
 from neardup.report.kinds import KINDS, Page, kind_of
-from neardup.report.run_pages import RunPages
+from neardup.results.pages import RunPages
 from neardup.testing import web
 
 TEXT = (

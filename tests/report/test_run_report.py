@@ -17,8 +17,8 @@ from neardup import Settings, dedup
 from neardup.errors import InputError
 from neardup.evaluation.certify import Certifier
 from neardup.report.findings import FEWEST_PAIRS
-from neardup.report.run_pages import fetch_pages
 from neardup.report.run_report import command_line, write_report
+from neardup.results.pages import fetch_pages
 from neardup.testing import Web
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))

@@ -143,7 +143,7 @@ def test_the_command_on_a_generated_web(tmp_path: Path) -> None:
 
 
 def test_missing_pages_are_told() -> None:
-    from neardup.detectors import parse
+    from neardup.methods import parse
     from neardup.sources.memory import texts
 
     text = "one two three four five six seven eight nine ten"
@@ -198,8 +198,8 @@ def test_the_ideal_does_not_depend_on_the_run(measure: str) -> None:
 
 
 def test_judged_pages_that_nobody_returned_are_grouped() -> None:
-    from neardup.detectors import parse
     from neardup.evaluation.search_judges import by_detector
+    from neardup.methods import parse
     from neardup.sources.memory import texts
 
     text = "one two three four five six seven eight nine ten"

@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from collections_of_pages import everything
 
-from neardup.engines.progress import Silent
+from neardup.engines.common.progress import Silent
 from neardup.job import dedup, find_duplicates
 
 

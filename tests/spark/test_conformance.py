@@ -6,6 +6,7 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,11 +14,11 @@ import pytest
 from collections_of_pages import Page, chain, copied, everything, in_a_template, near_identical
 
 from neardup import Settings, find_duplicates
-from neardup.detectors import detectors, parse
-from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
-from neardup.engines.spark import SparkOutcome, engine, run
+from neardup.engines.common.tables import PAGES_OUT, PAIRS_OUT
+from neardup.engines.spark import SparkOutcome, run
 from neardup.engines.spark.salting import Salting
 from neardup.graph.clusters import CLUSTERS
+from neardup.methods import detectors, parse
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,6 +128,7 @@ def test_hot_groups_are_taken_apart(
     spark: SparkSession, pages: list[Page], detector: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Salted, and components by stars: what only very large collections have, with few pages."""
+    engine = import_module("neardup.engines.spark.run")
     monkeypatch.setattr(engine, "_Run", partial(engine._Run, salting=Salting(one_task=12, pages_a_salt=17), together=0))
     settings = Settings(hot=5)
     with on_spark(spark, pages, detector, settings, 4, 1) as outcome:

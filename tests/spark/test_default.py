@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from neardup import dedup, find_duplicates
-from neardup.engines.earlier import STATISTICS
+from neardup.engines.common.earlier import STATISTICS
 from neardup.engines.spark import run
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import pytest
 from collections_of_pages import chain, everything
 
 from neardup import Settings, open_result
-from neardup.engines.earlier import STATISTICS
+from neardup.engines.common.earlier import STATISTICS
 from neardup.engines.spark import reading, run
 from neardup.engines.spark.session import need_java, start
 from neardup.errors import InputError, MissingExtra, UsageError

@@ -13,12 +13,12 @@ import pytest
 
 from brute_force import BruteForce, Pairs, pairs_of
 from neardup.comparison import compare
-from neardup.detectors import parse
 from neardup.engines import Settings
 from neardup.errors import SpecError
 from neardup.evaluation.scoring import PagePairs
-from neardup.fingerprints import ShingleParagraphs
 from neardup.job import dedup, find_duplicates
+from neardup.methods import parse
+from neardup.methods.paragraphs import ShingleParagraphs
 from neardup.report.verdicts import verdict_of
 from neardup.sources.memory import texts
 from neardup.testing import Web

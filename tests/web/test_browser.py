@@ -14,7 +14,7 @@ import pytest
 from neardup import open_result, web
 from neardup.evaluation.judging import Judging
 from neardup.graph.cut import cut
-from neardup.revision import shape_of
+from neardup.results.revision import shape_of
 
 
 class Watched:

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from neardup import Settings, dedup, open_result
 from neardup.errors import FormatError, UsageError
 from neardup.graph.cut import Shape, cut, steps
-from neardup.revision import Decisions, revise, shape_of
+from neardup.results.revision import Decisions, revise, shape_of
+from neardup.results.rows import StoredTable, TableRows
 from neardup.sinks import write_table
-from neardup.tables import TableRows
 from neardup.web.decisions import DecisionStore, digest
 from neardup.web.listing import Lists, Query
 from neardup.web.run import OpenRun
@@ -207,22 +207,25 @@ def test_a_revision_with_the_forest_alone_removes_nothing_for_nothing(tmp_path: 
     assert any("spanning forest" in warning for warning in new.report["warnings"])
 
 
+def stored(path: Path) -> StoredTable:
+    return StoredTable([open(path, "rb")], path)
+
+
 def test_rows_of_a_table_by_number(tmp_path: Path) -> None:
     table = pa.table({"id": [f"p{row}" for row in range(1000)], "n": range(1000)})
     with pq.ParquetWriter(tmp_path / "t.parquet", table.schema) as writer:
         for start in range(0, 1000, 64):
             writer.write_table(table.slice(start, 64))
-    rows = TableRows(tmp_path / "t.parquet")
+    rows = TableRows(stored(tmp_path / "t.parquet"))
     wanted = np.random.default_rng(0).integers(0, 1000, 300)
     assert rows.take(wanted, ["n", "id"]).column("n").to_pylist() == wanted.tolist()
     assert len(rows) == 1000
     assert rows.take([], ["id"]).num_rows == 0
     with pytest.raises(IndexError):
         rows.take([1000], ["id"])
-    rows.close()
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 and nothing")
     with pytest.raises(FormatError, match="damaged"):
-        TableRows(tmp_path / "bad.parquet")
+        stored(tmp_path / "bad.parquet")
 
 
 def test_decisions_belong_to_their_run(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-//! What can be wrong with a record, in words for whoever has it.
+//! What can be wrong with a record, or with a rule, in words for whoever has it.
 
 use std::fmt;
 
-/// Why a record cannot be read.
+/// Why a record cannot be read, or a rule makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// JSON is broken, as shows in some column, counted from 1.
@@ -36,6 +36,14 @@ pub enum Error {
     NotPlain {
         field: String,
     },
+    /// A rule of a detector speaks of what is not held of pages, or with numbers that make no sense.
+    Rule {
+        what: &'static str,
+    },
+    /// A text that is no rule.
+    NotARule {
+        text: String,
+    },
 }
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -56,6 +64,8 @@ impl fmt::Display for Error {
             Error::NotAnObject => out.write_str("not a JSON object"),
             Error::NoContent { html, text } => write!(out, "no field {html:?} or {text:?}"),
             Error::NotText { field } => write!(out, "field {field:?} is not a string"),
+            Error::Rule { what } => out.write_str(what),
+            Error::NotARule { text } => write!(out, "not a rule: {text:?}"),
             Error::NotPlain { field } => write!(out, "field {field:?} is neither text nor a number"),
         }
     }

@@ -41,27 +41,32 @@ pub struct AgreeingLanes<'a> {
     pub least: usize,
 }
 
+/// Lanes of two sketches that differ: each lane's differences are folded onto its lowest bit.
+#[inline(always)]
+pub fn differing(a: &[u64], b: &[u64], bits: u32) -> usize {
+    let lowest = match bits {
+        1 => u64::MAX,
+        2 => 0x5555_5555_5555_5555,
+        4 => 0x1111_1111_1111_1111,
+        _ => 0x0101_0101_0101_0101,
+    };
+    let count = |(a, b): (&u64, &u64)| {
+        let mut differing = a ^ b;
+        let mut reach = 1;
+        while reach < bits {
+            differing |= differing >> reach;
+            reach *= 2;
+        }
+        (differing & lowest).count_ones() as usize
+    };
+    a.iter().zip(b).map(count).sum()
+}
+
 impl AgreeingLanes<'_> {
-    /// Lanes that differ: each lane's differences are folded onto its lowest bit.
     #[inline(always)]
     pub fn differing(&self, a: u32, b: u32) -> usize {
         let of = |page: u32| &self.values[page as usize * self.width..][..self.width];
-        let lowest = match self.bits {
-            1 => u64::MAX,
-            2 => 0x5555_5555_5555_5555,
-            4 => 0x1111_1111_1111_1111,
-            _ => 0x0101_0101_0101_0101,
-        };
-        let count = |(a, b): (&u64, &u64)| {
-            let mut differing = a ^ b;
-            let mut reach = 1;
-            while reach < self.bits {
-                differing |= differing >> reach;
-                reach *= 2;
-            }
-            (differing & lowest).count_ones() as usize
-        };
-        of(a).iter().zip(of(b)).map(count).sum()
+        differing(of(a), of(b), self.bits)
     }
 }
 

@@ -6,7 +6,7 @@
 //! ([`projection`]). The other methods of the taxonomy select chunks ([`chunks`]), count them over the collection
 //! ([`statistics`]), embed the page ([`embeddings`]) or vary min-values ([`one_permutation`], [`lanes`], [`term_sketch`]). Pages that
 //! share a key ([`prefix`] chooses few) are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that
-//! very many pages share are resolved apart ([`hot`], [`screen`]). [`postings`] is the chunk index, to be asked page by
+//! very many pages share are resolved apart ([`hot`], [`screen`]). What a detector says of two pages is data ([`rules`]). [`postings`] is the chunk index, to be asked page by
 //! page. Accepted pairs make clusters ([`components`], [`diameter`]) and decide what goes ([`removal`]). What measures all
 //! this is exact: [`allpairs`], [`partners`], [`cosine`]. What shows two pages to a person: [`align`]. The study of a
 //! collection compares pages in steps ([`steps`], [`growing`]) and looks at the graph of their links ([`web_graph`]).
@@ -67,6 +67,7 @@ pub mod projection;
 pub mod rabin;
 pub mod removal;
 pub mod repeated;
+pub mod rules;
 mod runs;
 pub mod saturation;
 pub mod screen;

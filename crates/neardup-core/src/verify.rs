@@ -56,8 +56,14 @@ impl EqualColumns<'_> {
     #[inline(always)]
     pub fn count(&self, a: u32, b: u32) -> usize {
         let of = |page: u32| &self.values[page as usize * self.width..][..self.width];
-        of(a).iter().zip(of(b)).filter(|(a, b)| a == b).count()
+        equal(of(a), of(b))
     }
+}
+
+/// In how many places two rows are equal.
+#[inline(always)]
+pub fn equal(a: &[u64], b: &[u64]) -> usize {
+    a.iter().zip(b).filter(|(a, b)| a == b).count()
 }
 
 impl Verify for EqualColumns<'_> {
@@ -135,13 +141,36 @@ pub fn of_either(of_larger: f64) -> f64 {
 /// More than rounding adds to the elements in which two sets may differ, and far less than one of them.
 const LITTLE: f64 = 1e-3;
 
+/// In how many elements two sets of this size together may differ whose Jaccard similarity is at least `least`.
+#[inline(always)]
+fn allowed(total: usize, least: f64) -> usize {
+    // J ≥ t exactly when the sets differ in at most (|A| + |B|)·(1 − t)/(1 + t) elements; a little more, so that
+    // rounding cannot reject a pair at the threshold: the score itself decides.
+    (total as f64 * (1.0 - least) / (1.0 + least) + LITTLE) as usize
+}
+
+/// What sets of these sizes share of their union, or of the larger one; empty ones share nothing.
+#[inline(always)]
+pub fn share(shared: usize, a: usize, b: usize, of_larger: bool) -> f64 {
+    let whole = if of_larger { a.max(b) } else { a + b - shared };
+    if whole == 0 { 0.0 } else { shared as f64 / whole as f64 }
+}
+
+/// The score of two ordered sets, if it reaches `least`; empty ones have none.
+pub fn of_sets(a: &[u64], b: &[u64], least: f64, of_larger: bool) -> Option<f64> {
+    let jaccard = if of_larger { of_either(least) } else { least };
+    let allowed = allowed(a.len() + b.len(), jaccard);
+    if a.is_empty() && b.is_empty() || a.len().abs_diff(b.len()) > allowed {
+        return None;
+    }
+    let score = share(shared_within(a, b, allowed)?, a.len(), b.len(), of_larger);
+    (score >= least).then_some(score)
+}
+
 impl Jaccard<'_> {
-    /// In how many elements two sets of this size together may differ.
     #[inline(always)]
     fn allowed(&self, total: usize) -> usize {
-        // J ≥ t exactly when the sets differ in at most (|A| + |B|)·(1 − t)/(1 + t) elements; a little more, so that
-        // rounding cannot reject a pair at the threshold: the score itself decides.
-        (total as f64 * (1.0 - self.least) / (1.0 + self.least) + LITTLE) as usize
+        allowed(total, self.least)
     }
 }
 
@@ -160,19 +189,14 @@ impl Verify for Jaccard<'_> {
 
     #[inline(always)]
     fn score_hopeful(&self, a: u32, b: u32) -> Option<f64> {
-        let total = self.sets.size(a) + self.sets.size(b);
-        if total == 0 {
+        let (size_a, size_b) = (self.sets.size(a), self.sets.size(b));
+        if size_a + size_b == 0 {
             return None;
         }
-        let allowed = self.allowed(total);
+        let allowed = self.allowed(size_a + size_b);
         let shared = shared_within(&self.sets.values(a), &self.sets.values(b), allowed)?;
-        if let Some(least) = self.of_larger {
-            let larger = self.sets.size(a).max(self.sets.size(b));
-            let score = shared as f64 / larger as f64;
-            return (score >= least).then_some(score);
-        }
-        let score = shared as f64 / (total - shared) as f64;
-        (score >= self.least).then_some(score)
+        let score = share(shared, size_a, size_b, self.of_larger.is_some());
+        (score >= self.of_larger.unwrap_or(self.least)).then_some(score)
     }
 
     #[inline(always)]

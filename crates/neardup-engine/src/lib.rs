@@ -3,6 +3,7 @@
 //! The boundary (`neardup-python`) turns arguments into these types and results into Arrow and NumPy, and holds nothing
 //! else that could be wrong. Kernels stay in `neardup-core`, which opens no file.
 
+pub mod error;
 pub mod pass;
 pub mod reader;
 pub mod set_files;

@@ -3,12 +3,14 @@
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
+use neardup_core::rules::Between;
+
 use crate::error::{Result, damaged};
 use crate::judge::Candidate;
 use crate::lookup::{CHUNK, Tail, bytes, chunk_key, numbers_of};
 use crate::packed::{Packed, Place};
 use crate::records::SetRecord;
-use crate::shape::{KeySource, Pairs, Shape};
+use crate::shape::Shape;
 use crate::store::{View, pair_key};
 
 /// A hasher for numbers that are hashes already.
@@ -70,8 +72,7 @@ pub fn gather(shape: &Shape, mut met: Vec<(u32, u8)>) -> Vec<(u32, Vec<u8>)> {
     let mut found: Vec<(u32, Vec<u8>)> = Vec::new();
     for same in met.chunk_by(|a, b| a == b) {
         let (set, rule) = same[0];
-        let pairs = matches!(shape.rules[usize::from(rule)].keys, KeySource::Pairs(_));
-        if same.len() > usize::from(pairs) {
+        if same.len() >= shape.plan.rules[usize::from(rule)].keys.lookups_needed() {
             match found.last_mut() {
                 Some((last, rules)) if *last == set => rules.push(rule),
                 _ => found.push((set, vec![rule])),
@@ -93,7 +94,8 @@ pub fn candidate(
     if record.sites > 1 {
         // Two sites are enough to differ from any one; which the second is does not matter, unless it is the page's own.
         sites.push(if record.site == u64::MAX { 1 } else { u64::MAX });
-        let asked = rules.iter().any(|&rule| shape.rules[usize::from(rule)].pairs == Pairs::SameSite);
+        let asked =
+            rules.iter().any(|&rule| shape.plan.rules[usize::from(rule)].between == Between::SameSite);
         if asked && site != record.site && on_site()? {
             sites.push(site);
         }

@@ -229,7 +229,7 @@ impl Index {
     }
 
     fn check_one(&self, page: &OnePage) -> Result<()> {
-        let fits = self.shape().sets == 0 && page.words.len() == self.shape().words();
+        let fits = self.shape().sets() == 0 && page.words.len() == self.shape().words();
         if fits { Ok(()) } else { Err(Error::Usage("the arrays do not fit the index".to_owned())) }
     }
 
@@ -251,8 +251,8 @@ fn only(mut answers: Vec<Answer>) -> Result<Answer> {
 /// Pages side by side, as batches come.
 pub(crate) fn with_arrays<R>(shape: &Shape, some: &[OnePage], work: impl FnOnce(&Pages<'_>) -> R) -> R {
     let mut start = 0;
-    let mut columns = Vec::with_capacity(shape.widths.len());
-    for width in &shape.widths {
+    let mut columns = Vec::with_capacity(shape.widths().len());
+    for width in shape.widths() {
         let rows = some.iter().flat_map(|page| &page.words[start..start + width]).copied();
         columns.push(rows.collect::<Vec<u64>>());
         start += width;

@@ -86,9 +86,9 @@ impl Pages<'_> {
             || self.sites.len() != count
             || self.times.len() != count
             || self.requests.len() != count
-            || self.columns.len() != shape.widths.len()
-            || self.sets.len() != shape.sets
-            || self.columns.iter().zip(&shape.widths).any(|(column, width)| column.len() != width * count)
+            || self.columns.len() != shape.widths().len()
+            || self.sets.len() != shape.sets()
+            || self.columns.iter().zip(shape.widths()).any(|(column, width)| column.len() != width * count)
             || self.sets.iter().any(|sets| sets.len() != count);
         if wrong { Err(Error::Usage("the arrays do not fit the index".to_owned())) } else { Ok(()) }
     }
@@ -97,7 +97,7 @@ impl Pages<'_> {
         if !self.active[at] {
             return Row::default();
         }
-        let columns = self.columns.iter().zip(&shape.widths);
+        let columns = self.columns.iter().zip(shape.widths());
         let words = columns.flat_map(|(column, width)| &column[at * width..][..*width]).copied().collect();
         Row { words, sets: self.sets.iter().map(|sets| sets.get(at).to_vec()).collect() }
     }

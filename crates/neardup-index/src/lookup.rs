@@ -6,12 +6,10 @@
 //! the pages that have it, in 4 bytes each or, where it is just one of the first 16 million, in 3. Lists grow at their end; so that a page that joins a long one does not write
 //! all of it again, every [`CHUNK`] numbers are put away under a longer key.
 
-use neardup_core::columns::group_columns;
 use neardup_core::hash::mix;
-use neardup_core::prefix;
-use neardup_core::projection::piece_key;
+use neardup_core::rules::Between;
 
-use crate::shape::{Evidence, KeySource, Pairs, Row, Rule, Shape};
+use crate::shape::{Row, Shape};
 
 pub const KEY_BYTES: usize = 5;
 /// Numbers of a list that are written again when one is added, at most.
@@ -39,47 +37,24 @@ pub fn chunk_key(hash: u64, chunk: u32) -> [u8; KEY_BYTES + 4] {
 /// All keys of a page on a site; with `joined`, only those that a further site of the same page adds.
 pub fn keys(shape: &Shape, row: &Row, site: u64, joined: bool) -> Vec<Key> {
     let mut found = Vec::new();
-    for (at, rule) in shape.rules.iter().enumerate() {
-        let start = match rule.pairs {
+    for (at, rule) in shape.plan.rules.iter().enumerate() {
+        let start = match rule.between {
             // A page of which the site is not known is on no site with any other.
-            Pairs::SameSite if site == 0 => continue,
-            Pairs::SameSite => mix(site ^ (at as u64) << 32),
+            Between::SameSite if site == 0 => continue,
+            Between::SameSite => mix(site ^ (at as u64) << 32),
             _ if joined => continue,
             _ => mix(at as u64),
         };
         let first = found.len();
-        let mut add = |column: u64, key: u64| {
+        rule.each_key(&row.of(shape), |column, key| {
             let hash = mix(key ^ mix(start ^ column)) >> (64 - 8 * KEY_BYTES);
             found.push(Key { rule: at as u8, hash });
-        };
-        each_key(shape, rule, row, &mut add);
-        if matches!(rule.keys, KeySource::Sets(_)) {
+        });
+        if rule.keys.set().is_some() {
             found[first..].sort_unstable_by_key(|key| key.hash);
         }
     }
     found
-}
-
-fn each_key(shape: &Shape, rule: &Rule, row: &Row, add: &mut impl FnMut(u64, u64)) {
-    match rule.keys {
-        KeySource::Columns(at) | KeySource::Pairs(at) => {
-            row.column(shape, at).iter().enumerate().for_each(|(column, &key)| add(column as u64, key));
-        }
-        KeySource::Pieces(at, pieces) => {
-            let sketch = row.column(shape, at);
-            (0..pieces).for_each(|piece| add(piece as u64, piece_key(sketch, piece, pieces)));
-        }
-        KeySource::Groups(at, groups) => {
-            let values = row.column(shape, at);
-            let keys = group_columns(values, values.len(), groups);
-            keys.into_iter().enumerate().for_each(|(column, key)| add(column as u64, key));
-        }
-        KeySource::Sets(at) => {
-            let Evidence::Sets { least, .. } = rule.evidence else { unreachable!("a shape is checked") };
-            // Both ratios are at most what a set shares of itself.
-            prefix::keys_of_one(&row.sets[at], least).into_iter().for_each(|key| add(0, key));
-        }
-    }
 }
 
 /// A list of one number, as it is stored.

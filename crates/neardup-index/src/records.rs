@@ -113,7 +113,7 @@ impl SetRecord {
         if active {
             let words = reader.take(8 * shape.words())?;
             row.words = words.chunks_exact(8).map(word).collect();
-            row.sets = (0..shape.sets).map(|_| decode_set(&mut reader)).collect::<Option<_>>()?;
+            row.sets = (0..shape.sets()).map(|_| decode_set(&mut reader)).collect::<Option<_>>()?;
         }
         reader.0.is_empty().then(|| SetRecord { active, first, members, sites, site, row: Arc::new(row) })
     }
@@ -177,14 +177,14 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use neardup_core::rules::{Columns, Plan};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     fn shape(widths: Vec<usize>, sets: usize, sited: bool) -> Shape {
-        use crate::shape::{Evidence, KeySource, Pairs, Rule};
-        let pairs = if sited { Pairs::SameSite } else { Pairs::Any };
-        let rule = Rule { keys: KeySource::Columns(0), evidence: Evidence::Columns(0, 1), pairs };
-        Shape { widths, sets, rules: vec![rule], most: 10 }
+        let between = if sited { "same-site" } else { "any" };
+        let rule = format!("columns(0) {between} columns(0,1)").parse().unwrap();
+        Shape { plan: Plan::new(Columns { widths, sets }, vec![rule]).unwrap(), most: 10 }
     }
 
     proptest! {

@@ -2,7 +2,9 @@
 
 use crate::group::OnePage;
 use crate::index::Index;
-use crate::shape::{Evidence, KeySource, Pairs, Rule, Shape};
+use neardup_core::rules::{Columns, Plan};
+
+use crate::shape::Shape;
 use crate::store::{Memory, Sync};
 
 /// An index of two keys and a word a page.
@@ -16,8 +18,9 @@ pub fn open_with(folder: &std::path::Path, sync: Sync, buffers: u64) -> Index {
 }
 
 pub fn shape() -> Shape {
-    let rule = Rule { keys: KeySource::Columns(0), evidence: Evidence::Columns(0, 1), pairs: Pairs::Any };
-    Shape { widths: vec![2, 1], sets: 0, rules: vec![rule], most: 100 }
+    let rule = "columns(0) any columns(0,1)".parse().unwrap();
+    let plan = Plan::new(Columns { widths: vec![2, 1], sets: 0 }, vec![rule]).unwrap();
+    Shape { plan, most: 100 }
 }
 
 /// A page that is named by its number, like those that share one of its first two words.

@@ -2,95 +2,17 @@
 
 use neardup_core::hot::{self, Resolved, Tuning};
 use neardup_core::join::{Buckets, Joined, Limits, Pair, Standing};
-use neardup_core::lanes::AgreeingLanes;
 use neardup_core::links;
-use neardup_core::screen::Screened;
-use neardup_core::verify::{AgreeingBits, ConfirmedBits, EqualColumns, Everything, Glance, Jaccard};
-use numpy::PyReadonlyArray1;
+use neardup_core::predicate::Sites;
+use neardup_core::rules::many::{PageKeys, Pages, Verifier};
+use neardup_core::rules::{self, Between, KeySource, Rule};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::arrays::detached;
 use crate::pairs::contiguous;
-use crate::rules::{Evidence, Given, RuleArrays, SetLists, Spec, UnitArrays, one_row_a_page};
-
-/// What pairs of one rule are verified with.
-enum Verifier<'a> {
-    Key(Everything),
-    Columns(EqualColumns<'a>),
-    Bits(AgreeingBits<'a>),
-    ConfirmedBits(ConfirmedBits<'a>),
-    Lanes(AgreeingLanes<'a>),
-    Sets(Jaccard<'a>),
-    Glances(Glance<'a>),
-}
-
-impl<'a> Verifier<'a> {
-    fn new(evidence: &'a Evidence<'a>) -> Self {
-        match evidence {
-            Evidence::Key => Verifier::Key(Everything),
-            Evidence::Columns(columns) => Verifier::Columns(*columns),
-            Evidence::Bits(bits) => Verifier::Bits(*bits),
-            Evidence::ConfirmedBits(both) => Verifier::ConfirmedBits(*both),
-            Evidence::Lanes(lanes) => Verifier::Lanes(*lanes),
-            Evidence::Sets(sets, least, of_larger) => {
-                Verifier::Sets(Jaccard { sets, least: *least, of_larger: *of_larger })
-            }
-            Evidence::Glances(sets, least, of_larger) => {
-                Verifier::Glances(Glance(Jaccard { sets, least: *least, of_larger: *of_larger }))
-            }
-        }
-    }
-
-    fn join(&self, buckets: &Buckets<'_>, limits: Limits) -> Joined {
-        match self {
-            Verifier::Key(verifier) => buckets.join_within(verifier, limits),
-            Verifier::Columns(verifier) => buckets.join_within(verifier, limits),
-            Verifier::Bits(verifier) => buckets.join_within(verifier, limits),
-            Verifier::ConfirmedBits(verifier) => buckets.join_within(verifier, limits),
-            Verifier::Lanes(verifier) => buckets.join_within(verifier, limits),
-            Verifier::Sets(verifier) => buckets.join_within(verifier, limits),
-            Verifier::Glances(verifier) => buckets.join_within(verifier, limits),
-        }
-    }
-
-    fn join_given(&self, buckets: &Buckets<'_>, standing: &[Standing]) -> Joined {
-        match self {
-            Verifier::Key(verifier) => buckets.join_given(standing, verifier),
-            Verifier::Columns(verifier) => buckets.join_given(standing, verifier),
-            Verifier::Bits(verifier) => buckets.join_given(standing, verifier),
-            Verifier::ConfirmedBits(verifier) => buckets.join_given(standing, verifier),
-            Verifier::Lanes(verifier) => buckets.join_given(standing, verifier),
-            Verifier::Sets(verifier) => buckets.join_given(standing, verifier),
-            Verifier::Glances(verifier) => buckets.join_given(standing, verifier),
-        }
-    }
-
-    fn join_beside(&self, buckets: &Buckets<'_>, hot: &[Standing]) -> Joined {
-        match self {
-            Verifier::Key(verifier) => buckets.join_beside(hot, verifier),
-            Verifier::Columns(verifier) => buckets.join_beside(hot, verifier),
-            Verifier::Bits(verifier) => buckets.join_beside(hot, verifier),
-            Verifier::ConfirmedBits(verifier) => buckets.join_beside(hot, verifier),
-            Verifier::Lanes(verifier) => buckets.join_beside(hot, verifier),
-            Verifier::Sets(verifier) => buckets.join_beside(hot, verifier),
-            Verifier::Glances(verifier) => buckets.join_beside(hot, verifier),
-        }
-    }
-
-    fn screened(&self) -> &dyn Screened {
-        match self {
-            Verifier::Key(verifier) => verifier,
-            Verifier::Columns(verifier) => verifier,
-            Verifier::Bits(verifier) => verifier,
-            Verifier::ConfirmedBits(verifier) => verifier,
-            Verifier::Lanes(verifier) => verifier,
-            Verifier::Sets(verifier) => verifier,
-            Verifier::Glances(verifier) => verifier,
-        }
-    }
-}
+use crate::rules::{Held, PageArrays};
 
 /// Buckets that are joined whatever the limits say: few pairs more, where a bucket that is left costs memory as well.
 pub const FEW: usize = 4;
@@ -118,6 +40,15 @@ pub enum Work<'a> {
 }
 
 impl Work<'_> {
+    /// How many pages there are.
+    fn pages(&self) -> usize {
+        match self {
+            Work::Match { order, .. } | Work::Hot { order, .. } => order.len(),
+            Work::Given(standing) => standing.len(),
+            Work::Links { salt, .. } => salt.len(),
+        }
+    }
+
     /// The buckets that were put together elsewhere, each list with the rule it is for.
     fn standing(&self) -> Vec<(usize, &[Standing])> {
         match self {
@@ -130,17 +61,24 @@ impl Work<'_> {
     }
 }
 
-fn apply(
-    specs: &[Spec<'_>],
-    active: &[bool],
-    texts: Option<&[u32]>,
-    work: Work<'_>,
-) -> Vec<(Joined, Resolved)> {
-    let buckets: Vec<Buckets> = specs
+/// The rules over pages: each with its keys.
+struct Asked<'a> {
+    rules: Vec<(&'a Rule, PageKeys<'a>)>,
+    active: &'a [bool],
+    sites: Option<Sites<'a>>,
+    texts: Option<&'a [u32]>,
+}
+
+fn apply(asked: &Asked<'_>, pages: &Pages<'_>, work: Work<'_>) -> Vec<(Joined, Resolved)> {
+    let Asked { active, texts, .. } = *asked;
+    // Rules about sites are asked only where sites are known.
+    let sites = asked.sites.unwrap_or(Sites { offsets: &[], values: &[] });
+    let buckets: Vec<Buckets> = asked
+        .rules
         .iter()
-        .map(|spec| Buckets::new(spec.keys, active, spec.predicate).between_texts(texts))
+        .map(|(rule, keys)| Buckets::new(keys.keys(), active, rule.predicate(sites)).between_texts(texts))
         .collect();
-    let verifiers: Vec<Verifier> = specs.iter().map(|spec| Verifier::new(&spec.evidence)).collect();
+    let verifiers: Vec<Verifier> = asked.rules.iter().map(|(rule, _)| rule.verifier(pages)).collect();
     let both = verifiers.iter().zip(&buckets);
     let joined: Vec<Joined> = match work {
         Work::Match { limits, .. } => {
@@ -152,7 +90,7 @@ fn apply(
         Work::Hot { hot, .. } => {
             both.zip(hot).map(|((verifier, buckets), hot)| verifier.join_beside(buckets, hot)).collect()
         }
-        Work::Links { .. } => vec![Joined::default(); specs.len()],
+        Work::Links { .. } => vec![Joined::default(); buckets.len()],
     };
     let rules: Vec<hot::Rule> = buckets
         .iter()
@@ -184,52 +122,54 @@ pub fn thread_pool(threads: usize) -> PyResult<ThreadPool> {
     built.map_err(|error| PyRuntimeError::new_err(format!("cannot start threads: {error}")))
 }
 
-/// Checks all that the rules share, and applies them.
-#[allow(clippy::too_many_arguments)]
+/// Checks what is held of pages, and asks all rules of a plan, or one of them alone.
 pub fn checked_and_applied(
     py: Python<'_>,
-    rules: &[RuleArrays<'_>],
-    active: &PyReadonlyArray1<'_, bool>,
+    plan: &rules::Plan,
+    alone: Option<usize>,
+    arrays: &PageArrays<'_>,
     work: Work<'_>,
-    units: Option<UnitArrays<'_>>,
-    rows: Option<PyReadonlyArray1<'_, u32>>,
     threads: usize,
 ) -> PyResult<Vec<(Joined, Resolved)>> {
-    let active = contiguous(active)?;
-    let pages = active.len();
-    let units = units.as_ref().map(|units| units.checked(pages)).transpose()?;
+    let numbers = alone.map_or(0..plan.rules.len(), |at| at..at + 1);
+    let wrong = |what| PyValueError::new_err(what);
+    let rules = plan.rules.get(numbers.clone()).ok_or_else(|| wrong("no such rule"))?;
+    let active = arrays.active.as_ref().map(contiguous).transpose()?;
+    let pages = active.map_or(work.pages(), <[bool]>::len);
+    let all = active.is_none().then(|| vec![true; pages]);
+    let active = active.or(all.as_deref()).expect("one of both is there");
+    let units = arrays.units.as_ref().map(|units| units.checked(pages)).transpose()?;
     let (sites, texts) = units.map_or((None, None), |(sites, texts)| (Some(sites), texts));
-    let rows = rows.as_ref().map(contiguous).transpose()?;
+    if sites.is_none() && rules.iter().any(|rule| rule.between != Between::Any) {
+        return Err(wrong("a rule about sites needs the sites of pages"));
+    }
     let pool = thread_pool(threads)?;
-    let mut sets: Vec<Option<SetLists>> = rules
-        .iter()
-        .map(|rule| rule.sets.as_ref().map(SetLists::new).transpose())
-        .collect::<PyResult<_>>()?;
-    for (rule, sets) in rules.iter().zip(&mut sets) {
-        if let (None, None, Some(sets), Some(rows)) = (&rule.keys, &rule.key_lists, sets, rows) {
-            one_row_a_page(rows.len(), pages, "rows")?;
-            let least = rule.least_ratio();
-            detached(py, || pool.install(|| sets.make_keys(rows, active, least)))?;
-        }
+    let held = Held::new(arrays, plan, rules, pages)?;
+    let of_pages = held.pages()?;
+    let mut asked = Vec::new();
+    for (at, rule) in numbers.zip(rules) {
+        let keys = match (held.known_keys(at), rule.keys) {
+            (Some(keys), _) => keys,
+            (None, KeySource::Sets(set)) if !held.may_choose_keys(set) => {
+                return Err(wrong("every row must have a set, in memory, to give keys"));
+            }
+            _ => detached(py, || pool.install(|| rule.page_keys(&of_pages, active))),
+        };
+        asked.push((rule, keys));
     }
-    let given: Vec<Given> = rules.iter().map(Given::new).collect::<PyResult<_>>()?;
-    let specs: Vec<Spec> = rules
-        .iter()
-        .zip(sets.iter().zip(&given))
-        .map(|(rule, (sets, given))| rule.checked(sites, pages, sets.as_ref(), given, rows))
-        .collect::<PyResult<_>>()?;
+    let asked = Asked { rules: asked, active, sites, texts };
     for (rule, standing) in work.standing() {
-        check_standing(&specs[rule], pages, standing)?;
+        check_standing(&asked.rules[rule].1, pages, standing)?;
     }
-    let applied = detached(py, || pool.install(|| apply(&specs, active, texts, work)));
-    match sets.iter().flatten().find_map(|sets| sets.failed.get()) {
+    let applied = detached(py, || pool.install(|| apply(&asked, &of_pages, work)));
+    match held.failed() {
         Some(reason) => Err(PyOSError::new_err(format!("sets cannot be read back: {reason}"))),
         None => Ok(applied),
     }
 }
 
-fn check_standing(spec: &Spec<'_>, pages: usize, standing: &[Standing]) -> PyResult<()> {
-    let columns = spec.keys.count();
+fn check_standing(keys: &PageKeys<'_>, pages: usize, standing: &[Standing]) -> PyResult<()> {
+    let columns = keys.keys().count();
     if standing.iter().any(|at| at.page as usize >= pages || at.column as usize >= columns) {
         return Err(PyValueError::new_err("a bucket names a page or a column that is not there"));
     }

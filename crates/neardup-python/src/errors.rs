@@ -2,6 +2,7 @@
 
 use std::io;
 
+use neardup_core::error::Error as CoreError;
 use neardup_index::error::Error as IndexError;
 use pyo3::exceptions::{PyBlockingIOError, PyException, PyOSError, PyValueError};
 use pyo3::{PyErr, create_exception};
@@ -37,4 +38,9 @@ pub fn of_io(error: io::Error) -> PyErr {
     let what = error.to_string();
     let what = what.strip_suffix(&format!(" (os error {code})")).unwrap_or(&what).to_owned();
     PyOSError::new_err((code, what))
+}
+
+/// An error of the core: what was handed over makes no sense.
+pub fn of_core(error: CoreError) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use neardup_index::error::Error;
 use neardup_index::guard::guarded;
 use neardup_index::index::{Answer, Carried, Index, Pages, Request};
-use neardup_index::shape::{Evidence, KeySource, Lanes, Pairs, Rule, Shape};
+use neardup_index::shape::Shape;
 use neardup_index::store::{Memory, Sync};
 use neardup_index::upkeep::{Checked, verify_folder};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
@@ -20,50 +20,10 @@ use pyo3_arrow::PyArray;
 use crate::arrays::{TokenLists, detached, flat};
 use crate::errors::of_index;
 use crate::pairs::{Column, contiguous};
+use crate::plan::Plan;
 
 /// Memory for an index that is only read through once.
 const VERIFYING: Memory = Memory { cache: 64 << 20, buffers: 64 << 20 };
-
-/// Lanes as (column, bits, lanes, least).
-type LaneParts = (usize, u32, usize, usize);
-
-/// A rule: keys as (kind, column or set, how many), evidence as (kind, column or set, least, lanes), and pairs.
-type RuleParts = ((String, usize, usize), (String, usize, f64, Option<LaneParts>), String);
-
-fn rule(parts: RuleParts) -> PyResult<Rule> {
-    let wrong = || PyValueError::new_err("no such kind of rule");
-    let ((kind, at, count), (evidence, of, least, lanes), pairs) = parts;
-    let lanes = lanes.map(|(column, bits, lanes, least)| Lanes { column, bits, lanes, least });
-    let keys = match kind.as_str() {
-        "columns" => KeySource::Columns(at),
-        "pairs" => KeySource::Pairs(at),
-        "pieces" => KeySource::Pieces(at, count),
-        "groups" => KeySource::Groups(at, count),
-        "sets" => KeySource::Sets(at),
-        _ => return Err(wrong()),
-    };
-    let evidence = match (evidence.as_str(), lanes) {
-        ("columns", None) => Evidence::Columns(of, least as usize),
-        ("bits", None) => Evidence::Bits(of, least as u32),
-        ("bits", Some(lanes)) => Evidence::ConfirmedBits(of, least as u32, lanes),
-        ("lanes", Some(lanes)) => Evidence::Lanes(lanes),
-        ("sets", None) => Evidence::Sets { at: of, least, of_larger: false },
-        ("sets-of-larger", None) => Evidence::Sets { at: of, least, of_larger: true },
-        _ => return Err(wrong()),
-    };
-    let pairs = match pairs.as_str() {
-        "any" => Pairs::Any,
-        "same-site" => Pairs::SameSite,
-        "different-site" => Pairs::DifferentSite,
-        _ => return Err(wrong()),
-    };
-    Ok(Rule { keys, evidence, pairs })
-}
-
-fn shape(widths: Vec<usize>, sets: usize, rules: Vec<RuleParts>, most: usize) -> PyResult<Shape> {
-    let rules = rules.into_iter().map(rule).collect::<PyResult<_>>()?;
-    Ok(Shape { widths, sets, rules, most })
-}
 
 /// The hash that stands for each site, 0 for none.
 #[pyfunction]
@@ -165,17 +125,15 @@ fn parts(checked: Checked) -> CheckedParts {
 
 /// Verifies the tables in a folder without changing them; `place` is one for a folder that stands in for it.
 #[pyfunction]
-#[pyo3(signature = (path, widths, sets, rules, *, most, place))]
+#[pyo3(signature = (path, plan, *, most, place))]
 pub fn verify_index(
     py: Python<'_>,
     path: PathBuf,
-    widths: Vec<usize>,
-    sets: usize,
-    rules: Vec<RuleParts>,
+    plan: &Plan,
     most: usize,
     place: PathBuf,
 ) -> PyResult<CheckedParts> {
-    let shape = shape(widths, sets, rules, most)?;
+    let shape = Shape { plan: plan.plan.clone(), most };
     let checked = detached(py, || verify_folder(&path, shape, VERIFYING, &place));
     Ok(parts(checked.map_err(of_index)?))
 }
@@ -245,21 +203,19 @@ impl IndexStore {
 impl IndexStore {
     /// Opens the tables in a folder, which is made if it is not there.
     #[new]
-    #[pyo3(signature = (path, widths, sets, rules, *, most, most_matches, sync, cache, buffers))]
+    #[pyo3(signature = (path, plan, *, most, most_matches, sync, cache, buffers))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         path: PathBuf,
-        widths: Vec<usize>,
-        sets: usize,
-        rules: Vec<RuleParts>,
+        plan: &Plan,
         most: usize,
         most_matches: usize,
         sync: &str,
         cache: u64,
         buffers: u64,
     ) -> PyResult<Self> {
-        let shape = shape(widths, sets, rules, most)?;
+        let shape = Shape { plan: plan.plan.clone(), most };
         let sync = match sync {
             "commit" => Sync::Commit,
             "second" => Sync::Second,

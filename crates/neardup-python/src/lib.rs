@@ -24,6 +24,7 @@ mod page_files;
 mod pages;
 mod pairs;
 mod pass;
+mod plan;
 mod postings;
 mod rules;
 mod signals;
@@ -76,6 +77,8 @@ mod _native {
     #[pymodule_export]
     use crate::pass::{PageTask, PagesRead};
     #[pymodule_export]
+    use crate::plan::{Plan, RuleFindings};
+    #[pymodule_export]
     use crate::postings::{Postings, build_postings};
     #[pymodule_export]
     use crate::signals::{anatomy, compressed_sizes, compression_window, snippets};
@@ -99,6 +102,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         use neardup_core::{format, unicode};
         module.add("FORMAT_VERSION", format::FORMAT_VERSION)?;
+        module.add("FEW_ENTRIES", crate::apply::FEW)?;
         module.add("MIN_TOKENS", format::MIN_TOKENS)?;
         module.add("UNICODE_VERSION", unicode::UNICODE_VERSION)?;
         Ok(())

@@ -2,14 +2,18 @@
 
 use neardup_core::hot::Resolved;
 use neardup_core::join::{Limits, Pair, Standing};
+use neardup_core::rules::{self, Between, Columns, Evidence, KeySource, Rule};
 use neardup_core::united::merge;
-use numpy::{IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::apply::{FEW, PART, Work, checked_and_applied};
+use crate::arrays::flat;
+use crate::errors::of_core;
 use crate::pairs::{contiguous, permutation};
-use crate::rules::{RuleArrays, UnitArrays, one_row_a_page};
+use crate::plan::Plan;
+use crate::rules::{PageArrays, UnitArrays, one_row_a_page};
 
 /// A pair as a row of a NumPy array with the fields a, b and score: pairs are handed over without a copy.
 #[derive(Clone, Copy)]
@@ -56,53 +60,66 @@ pub fn join<'py>(
     least: f64,
     threads: usize,
 ) -> PyResult<JoinResult<'py>> {
-    let rule = RuleArrays {
-        keys: Some(keys),
-        key_lists: None,
-        key_kind: "columns".to_owned(),
-        pieces: 0,
-        predicate: predicate.to_owned(),
-        columns,
-        bits,
-        lanes: None,
-        sets: None,
-        of_larger: false,
-        glances: None,
-        least,
+    let width = |array: &PyReadonlyArray2<'_, u64>| Ok::<_, PyErr>(flat(array)?.1);
+    let verified = columns.as_ref().or(bits.as_ref());
+    let mut widths = vec![width(&keys)?];
+    widths.extend(verified.map(width).transpose()?);
+    let evidence = match (&columns, &bits) {
+        (Some(_), _) => Evidence::Columns(1, least as usize),
+        (None, Some(_)) => Evidence::Bits(1, least as u32),
+        (None, None) => Evidence::Key,
     };
+    let between = [Between::Any, Between::SameSite, Between::DifferentSite];
+    let between = between.into_iter().find(|known| known.to_string() == predicate);
+    let wrong = || PyValueError::new_err("predicate is 'any', 'same-site' or 'different-site'");
+    let rule = Rule { keys: KeySource::Columns(0), between: between.ok_or_else(wrong)?, evidence };
+    let plan = rules::Plan::new(Columns { widths, sets: 0 }, vec![rule]).map_err(of_core)?;
     let order: Vec<u32> = (0..active.len()? as u32).collect();
+    let held: Vec<_> = [Some(keys), columns.or(bits)].into_iter().flatten().map(Some).collect();
+    let pages = PageArrays {
+        columns: held,
+        sets: Vec::new(),
+        key_lists: Vec::new(),
+        active: Some(active),
+        units,
+        rows: None,
+    };
     let work = Work::Match { order: &order, limits: Limits::NONE, recorded: u64::MAX };
-    let mut applied = checked_and_applied(py, &[rule], &active, work, units, None, threads)?;
+    let mut applied = checked_and_applied(py, &plan, None, &pages, work, threads)?;
     let (joined, _) = applied.remove(0);
     let (a, b, score) = self::columns(py, joined.pairs)?;
     Ok((a, b, score, joined.candidates, joined.largest_bucket))
+}
+
+/// An order that names every page once.
+fn in_order<'a>(order: &'a PyReadonlyArray1<'_, u32>, pages: &PageArrays<'_>) -> PyResult<&'a [u32]> {
+    let order = permutation(order)?;
+    let count = pages.active.as_ref().map_or(Ok(order.len()), |active| active.len())?;
+    one_row_a_page(order.len(), count, "order")?;
+    Ok(order)
 }
 
 type RuleResult<'py> = (Field<'py>, Field<'py>, Field<'py>, u64, u64, u64, u64, u64);
 
 /// For each rule (a, b, score, candidates, accepted, largest bucket, hot buckets, unscored).
 #[pyfunction]
-#[pyo3(signature = (rules, active, order, *, hot, most_accepted, most_possible, units=None,
-                    rows=None, threads=0))]
+#[pyo3(signature = (plan, pages, order, *, hot, most_accepted, most_possible, threads=0))]
 #[allow(clippy::too_many_arguments)]
 pub fn match_rules<'py>(
     py: Python<'py>,
-    rules: Vec<RuleArrays<'py>>,
-    active: PyReadonlyArray1<'py, bool>,
+    plan: &Plan,
+    pages: PageArrays<'py>,
     order: PyReadonlyArray1<'py, u32>,
     hot: usize,
     most_accepted: u64,
     most_possible: u64,
-    units: Option<UnitArrays<'py>>,
-    rows: Option<PyReadonlyArray1<'py, u32>>,
     threads: usize,
 ) -> PyResult<Vec<RuleResult<'py>>> {
-    let order = permutation(&order)?;
-    one_row_a_page(order.len(), active.len()?, "order")?;
+    let order = in_order(&order, &pages)?;
     let limits =
         Limits { bucket: hot, few: FEW, accepted: most_accepted, possible: most_possible, part: PART };
     let work = Work::Match { order, limits, recorded: most_accepted };
-    let applied = checked_and_applied(py, &rules, &active, work, units, rows, threads)?;
+    let applied = checked_and_applied(py, &plan.plan, None, &pages, work, threads)?;
     let told = applied.into_iter().map(|(joined, resolved)| {
         let candidates = joined.candidates + resolved.compared;
         let accepted = joined.pairs.len() as u64 + resolved.accepted;
@@ -147,24 +164,21 @@ fn hot_of(entries: &Entries<'_>, rules: usize) -> PyResult<Vec<Vec<Standing>>> {
 /// The same for hot buckets alone, put together elsewhere, as they are resolved among all: for each rule
 /// (a, b, score, compared, accepted, unscored). Pairs of other buckets are known already.
 #[pyfunction]
-#[pyo3(signature = (rules, active, order, hot, *, recorded, units=None, rows=None, threads=0))]
-#[allow(clippy::too_many_arguments, clippy::type_complexity)]
+#[pyo3(signature = (plan, pages, order, hot, *, recorded, threads=0))]
+#[allow(clippy::type_complexity)]
 pub fn resolve_hot<'py>(
     py: Python<'py>,
-    rules: Vec<RuleArrays<'py>>,
-    active: PyReadonlyArray1<'py, bool>,
+    plan: &Plan,
+    pages: PageArrays<'py>,
     order: PyReadonlyArray1<'py, u32>,
     hot: Entries<'py>,
     recorded: u64,
-    units: Option<UnitArrays<'py>>,
-    rows: Option<PyReadonlyArray1<'py, u32>>,
     threads: usize,
 ) -> PyResult<Vec<(Field<'py>, Field<'py>, Field<'py>, u64, u64, u64)>> {
-    let order = permutation(&order)?;
-    one_row_a_page(order.len(), active.len()?, "order")?;
-    let hot = hot_of(&hot, rules.len())?;
+    let order = in_order(&order, &pages)?;
+    let hot = hot_of(&hot, plan.plan.rules.len())?;
     let work = Work::Hot { order, hot: &hot, recorded };
-    let applied = checked_and_applied(py, &rules, &active, work, units, rows, threads)?;
+    let applied = checked_and_applied(py, &plan.plan, None, &pages, work, threads)?;
     let told = applied.into_iter().map(|(_, resolved)| {
         let Resolved { pairs, compared, accepted, unscored } = resolved;
         let (a, b, score) = columns(py, pairs)?;
@@ -176,22 +190,19 @@ pub fn resolve_hot<'py>(
 /// (a, b) of links that tie the pages of hot buckets as their accepted pairs do: pages of different salts, or all where
 /// there is one salt only.
 #[pyfunction]
-#[pyo3(signature = (rules, hot, salt, *, units=None, rows=None, threads=1))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (plan, pages, hot, salt, *, threads=1))]
 pub fn hot_links<'py>(
     py: Python<'py>,
-    rules: Vec<RuleArrays<'py>>,
+    plan: &Plan,
+    pages: PageArrays<'py>,
     hot: Entries<'py>,
     salt: PyReadonlyArray1<'py, u32>,
-    units: Option<UnitArrays<'py>>,
-    rows: Option<PyReadonlyArray1<'py, u32>>,
     threads: usize,
 ) -> PyResult<(Field<'py>, Field<'py>)> {
     let salt = contiguous(&salt)?;
-    let hot = hot_of(&hot, rules.len())?;
-    let active = vec![true; salt.len()].into_pyarray(py).readonly();
+    let hot = hot_of(&hot, plan.plan.rules.len())?;
     let work = Work::Links { salt, hot: &hot };
-    let mut applied = checked_and_applied(py, &rules, &active, work, units, rows, threads)?;
+    let mut applied = checked_and_applied(py, &plan.plan, None, &pages, work, threads)?;
     let found = if applied.is_empty() { Vec::new() } else { applied.remove(0).1.pairs };
     let (a, b, _) = columns(py, found)?;
     Ok((a, b))
@@ -200,15 +211,16 @@ pub fn hot_links<'py>(
 /// (a, b, score, candidates) of the accepted pairs of buckets that were put together elsewhere: whole and one after
 /// another, each page a row of its own.
 #[pyfunction]
-#[pyo3(signature = (rule, columns, keys, key_sites, *, units=None, threads=1))]
+#[pyo3(signature = (plan, rule, pages, columns, keys, key_sites, *, threads=1))]
 #[allow(clippy::too_many_arguments)]
 pub fn match_buckets<'py>(
     py: Python<'py>,
-    rule: RuleArrays<'py>,
+    plan: &Plan,
+    rule: usize,
+    pages: PageArrays<'py>,
     columns: PyReadonlyArray1<'py, u32>,
     keys: PyReadonlyArray1<'py, u64>,
     key_sites: PyReadonlyArray1<'py, u32>,
-    units: Option<UnitArrays<'py>>,
     threads: usize,
 ) -> PyResult<(Field<'py>, Field<'py>, Field<'py>, u64)> {
     let (columns, keys, key_sites) = (contiguous(&columns)?, contiguous(&keys)?, contiguous(&key_sites)?);
@@ -220,9 +232,8 @@ pub fn match_buckets<'py>(
         .enumerate()
         .map(|(page, (&column, (&key, &site)))| Standing { column, key, site, page: page as u32 })
         .collect();
-    let active = vec![true; columns.len()].into_pyarray(py).readonly();
     let work = Work::Given(&standing);
-    let mut applied = checked_and_applied(py, &[rule], &active, work, units, None, threads)?;
+    let mut applied = checked_and_applied(py, &plan.plan, Some(rule), &pages, work, threads)?;
     let (joined, _) = applied.remove(0);
     let (a, b, score) = self::columns(py, joined.pairs)?;
     Ok((a, b, score, joined.candidates))

@@ -1,15 +1,13 @@
-//! Rules of a detector as Python says them, checked: keys, what pairs are verified with, and which pairs are meant.
+//! What is held of pages as Python hands it over, checked: columns, sets, keys that were chosen before, and units.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use neardup_core::join::{Predicate, Sites};
-use neardup_core::keys::{KeyKind, Keys};
-use neardup_core::lanes::{self, AgreeingLanes};
+use neardup_core::join::Sites;
 use neardup_core::parity;
-use neardup_core::prefix::{self, KeyLists};
+use neardup_core::rules::many::{HeldSets, PageKeys, Pages};
+use neardup_core::rules::{self, Rule};
 use neardup_core::sets::{Batches, SetSource, Sets};
-use neardup_core::verify::{AgreeingBits, ConfirmedBits, EqualColumns, of_either};
 use neardup_engine::set_files::{Place, SetFiles};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -19,28 +17,33 @@ use pyo3_arrow::PyArray;
 use crate::arrays::{TokenLists, flat};
 use crate::pairs::contiguous;
 
-/// A rule as Python says it: an object with these attributes. At most one of `columns`, `bits`, `lanes` and `sets` is
-/// there to verify with, or `lanes` beside `bits`; without any, sharing a key is enough.
+/// What is held of pages, as Python says it: an object with these attributes. Columns and sets are those of a plan, in its
+/// order; what no rule speaks of that is asked may be missing.
 #[derive(FromPyObject)]
-pub struct RuleArrays<'py> {
-    /// A fingerprint a row, and how it gives keys: "columns", "pairs" of columns, or "pieces", so many of them. Without
-    /// it the sets give keys of their own, their rarest elements.
-    pub keys: Option<PyReadonlyArray2<'py, u64>>,
-    /// Keys that were made elsewhere, a list a page.
-    pub key_lists: Option<PyArray>,
-    pub key_kind: String,
-    pub pieces: usize,
-    pub predicate: String,
-    pub columns: Option<PyReadonlyArray2<'py, u64>>,
-    pub bits: Option<PyReadonlyArray2<'py, u64>>,
-    /// Sketches of lanes, bits of a lane, how many lanes, and how many of them must agree.
-    pub lanes: Option<(PyReadonlyArray2<'py, u64>, u32, usize, usize)>,
-    pub sets: Option<SetArrays<'py>>,
-    /// Sets are scored by what they share of the larger one, not of their union.
-    pub of_larger: bool,
-    /// In place of sets: how large each is, and their parities. Then a pair is accepted unless these rule it out.
-    pub glances: Option<(PyReadonlyArray1<'py, u32>, PyArray)>,
-    pub least: f64,
+pub struct PageArrays<'py> {
+    /// A row a page.
+    pub columns: Vec<Option<PyReadonlyArray2<'py, u64>>>,
+    pub sets: Vec<Option<AnySets<'py>>>,
+    /// For each rule keys that were chosen before, a list a page; none where they are made here.
+    pub key_lists: Vec<Option<PyArray>>,
+    /// Pages that are long enough to be compared; without it all are.
+    pub active: Option<PyReadonlyArray1<'py, bool>>,
+    pub units: Option<UnitArrays<'py>>,
+    /// The row of each page among those of the sets; without it they are the same.
+    pub rows: Option<PyReadonlyArray1<'py, u32>>,
+}
+
+/// Sets, or in their place how large they are and their parities: then a pair is accepted unless these rule it out.
+#[derive(FromPyObject)]
+pub enum AnySets<'py> {
+    Whole(SetArrays<'py>),
+    Glances(GlanceArrays<'py>),
+}
+
+#[derive(FromPyObject)]
+pub struct GlanceArrays<'py> {
+    sizes: PyReadonlyArray1<'py, u32>,
+    parities: PyArray,
 }
 
 /// What pages stand for, as Python says it: an object with these attributes.
@@ -90,19 +93,21 @@ enum SetBatch<'py> {
     Lists(PyArray),
 }
 
-/// The same, checked.
-pub struct SetLists {
-    pub sets: Vec<TokenLists>,
-    /// Paths, and where in them the set of each row lies; none while all are in memory.
-    pub files: Option<(Vec<PathBuf>, Vec<Place>)>,
-    pub parities: Vec<TokenLists>,
-    /// Where a rule has no other keys.
-    pub keys: KeyLists,
-    pub failed: Arc<OnceLock<String>>,
+/// The same, with its batches at hand.
+enum SetLists {
+    Whole(WholeSets),
+    Glances(Vec<u32>, TokenLists),
 }
 
-impl SetLists {
-    pub fn new(arrays: &SetArrays<'_>) -> PyResult<Self> {
+struct WholeSets {
+    sets: Vec<TokenLists>,
+    /// Paths, and where in them the set of each row lies; none while all are in memory.
+    files: Option<(Vec<PathBuf>, Vec<Place>)>,
+    parities: Vec<TokenLists>,
+}
+
+impl WholeSets {
+    fn new(arrays: &SetArrays<'_>) -> PyResult<Self> {
         let (mut lists, mut paths, mut places) = (Vec::new(), Vec::new(), Vec::new());
         for batch in &arrays.sets {
             match batch {
@@ -124,24 +129,10 @@ impl SetLists {
         }
         let parities = arrays.parities.iter().map(TokenLists::new).collect::<PyResult<_>>()?;
         let files = (!paths.is_empty()).then_some((paths, places));
-        Ok(SetLists { sets: lists, files, parities, keys: KeyLists::default(), failed: Arc::default() })
+        Ok(WholeSets { sets: lists, files, parities })
     }
 
-    /// The keys that two sets of a ratio of `least` have in common, for the pages that take part.
-    pub fn make_keys(&mut self, rows: &[u32], active: &[bool], least: f64) -> PyResult<()> {
-        if !(least > 0.0 && least <= 1.0) {
-            return Err(PyValueError::new_err("sets are compared by a ratio above 0 and at most 1"));
-        }
-        let batches = numbered(&self.sets);
-        if self.files.is_some() || rows.iter().any(|&row| row as usize >= batches.len()) {
-            return Err(PyValueError::new_err("every row must have a set, in memory, to give keys"));
-        }
-        let set = |page: usize| if active[page] { batches.get(rows[page] as usize) } else { &[][..] };
-        self.keys = prefix::keys(rows.len(), set, least);
-        Ok(())
-    }
-
-    fn of_pages(&self, rows: &[u32]) -> PyResult<Sets<'_>> {
+    fn of_pages(&self, rows: &[u32], failed: &Arc<OnceLock<String>>) -> PyResult<Sets<'_>> {
         let (sets, parities) = (numbered(&self.sets), numbered(&self.parities));
         let known = self.files.as_ref().map_or(sets.len(), |(_, places)| places.len());
         if known != parities.len() || rows.iter().any(|&row| row as usize >= known) {
@@ -157,7 +148,7 @@ impl SetLists {
             Some((paths, places)) => {
                 let places: Vec<Place> = rows.iter().map(|&row| places[row as usize]).collect();
                 let sizes = places.iter().map(|place| place.size).collect();
-                (Box::new(SetFiles::open(paths, places, Arc::clone(&self.failed))?), sizes)
+                (Box::new(SetFiles::open(paths, places, Arc::clone(failed))?), sizes)
             }
         };
         check_parities(&sizes, &parities)?;
@@ -176,127 +167,120 @@ fn numbered(lists: &[TokenLists]) -> Batches<'_> {
     Batches::new(lists.iter().map(TokenLists::lists).collect())
 }
 
-/// Lists of a rule that are neither fingerprints nor sets: keys made elsewhere, and parities without sets.
-pub struct Given {
-    pub keys: Option<(Vec<u64>, TokenLists)>,
-    pub parities: Option<TokenLists>,
+/// What Python handed over, with the lists of Arrow arrays at hand: what [`Held::pages`] looks into.
+pub struct Held<'a> {
+    columns: Vec<(&'a [u64], usize)>,
+    sets: Vec<Option<SetLists>>,
+    /// Of each rule whose keys were chosen before: where the keys of each page begin, and the keys.
+    key_lists: Vec<Option<(Vec<u64>, TokenLists)>>,
+    /// Of each page the row of its sets.
+    rows: Vec<u32>,
+    pages: usize,
+    failed: Arc<OnceLock<String>>,
 }
 
-impl Given {
-    pub fn new(rule: &RuleArrays<'_>) -> PyResult<Self> {
-        let keys = rule.key_lists.as_ref().map(TokenLists::new).transpose()?;
-        let keys = keys.map(|lists| (lists.lists().offsets.iter().map(|&at| at as u64).collect(), lists));
-        let parities = rule.glances.as_ref().map(|(_, parities)| TokenLists::new(parities)).transpose()?;
-        Ok(Given { keys, parities })
-    }
-}
-
-/// A rule, checked.
-pub struct Spec<'a> {
-    pub keys: Keys<'a>,
-    pub predicate: Predicate<'a>,
-    pub evidence: Evidence<'a>,
-}
-
-pub enum Evidence<'a> {
-    Key,
-    Columns(EqualColumns<'a>),
-    Bits(AgreeingBits<'a>),
-    ConfirmedBits(ConfirmedBits<'a>),
-    Lanes(AgreeingLanes<'a>),
-    Sets(Sets<'a>, f64, Option<f64>),
-    Glances(Sets<'a>, f64, Option<f64>),
-}
-
-impl RuleArrays<'_> {
-    /// The least ratio of the union that two sets of an accepted pair share.
-    pub fn least_ratio(&self) -> f64 {
-        if self.of_larger { of_either(self.least) } else { self.least }
-    }
-
-    fn kind(&self, width: usize) -> PyResult<KeyKind> {
-        match self.key_kind.as_str() {
-            "columns" => Ok(KeyKind::Columns),
-            "pairs" => Ok(KeyKind::Pairs),
-            "pieces" if (2 * width..=64 * width).contains(&self.pieces) => Ok(KeyKind::Pieces(self.pieces)),
-            "pieces" => Err(PyValueError::new_err("a piece must have between 1 and 32 bits")),
-            _ => Err(PyValueError::new_err("keys are 'columns', 'pairs' or 'pieces'")),
-        }
-    }
-
-    pub fn checked<'a>(
-        &'a self,
-        sites: Option<Sites<'a>>,
+impl<'a> Held<'a> {
+    /// Checks what is held of so many pages against a plan, of which `asked` are the rules that are asked.
+    pub fn new(
+        arrays: &'a PageArrays<'_>,
+        plan: &rules::Plan,
+        asked: &[Rule],
         pages: usize,
-        sets: Option<&'a SetLists>,
-        given: &'a Given,
-        rows: Option<&[u32]>,
-    ) -> PyResult<Spec<'a>> {
-        let checked = |array: &'a PyReadonlyArray2<'_, u64>, what: &str| {
-            let (values, width) = flat(array)?;
-            one_row_a_page(values.len() / width, pages, what)?;
-            Ok::<_, PyErr>((values, width))
-        };
-        let keys = match (&self.keys, sets) {
-            _ if given.keys.is_some() => {
-                let (offsets, lists) = given.keys.as_ref().expect("there");
-                one_row_a_page(offsets.len().wrapping_sub(1), pages, "key_lists")?;
-                Keys::lists(offsets, lists.lists().values)
+    ) -> PyResult<Self> {
+        let widths = &plan.columns.widths;
+        if arrays.columns.len() != widths.len() || arrays.sets.len() != plan.columns.sets {
+            return Err(PyValueError::new_err("columns and sets are not those of the plan"));
+        }
+        let mut columns = Vec::new();
+        for (array, &width) in arrays.columns.iter().zip(widths) {
+            let Some(array) = array else {
+                columns.push((&[][..], width));
+                continue;
+            };
+            let (values, found) = flat(array)?;
+            one_row_a_page(values.len() / found, pages, "columns")?;
+            if found != width {
+                return Err(PyValueError::new_err("a column has not the width that the plan says"));
             }
-            (Some(keys), _) => {
-                let (values, width) = checked(keys, "keys")?;
-                Keys::of(self.kind(width)?, width, values)
+            columns.push((values, width));
+        }
+        for rule in asked {
+            let (of_columns, of_set) = rule.speaks_of();
+            if of_columns.iter().any(|&at| arrays.columns[at].is_none())
+                || of_set.is_some_and(|at| arrays.sets[at].is_none())
+            {
+                return Err(PyValueError::new_err("a rule speaks of what is not there"));
             }
-            (None, Some(sets)) => Keys::lists(&sets.keys.offsets, &sets.keys.values),
-            (None, None) => return Err(PyValueError::new_err("a rule needs keys, or sets with rows")),
-        };
-        let predicate = match (self.predicate.as_str(), sites) {
-            ("any", _) => Predicate::Any,
-            ("same-site", Some(sites)) => Predicate::SameSite(sites),
-            ("different-site", Some(sites)) => Predicate::DifferentSite(sites),
-            _ => {
-                return Err(PyValueError::new_err(
-                    "predicate is 'any', or 'same-site' or 'different-site' with sites",
-                ));
+        }
+        let sets = arrays.sets.iter().map(|sets| match sets {
+            None => Ok(None),
+            Some(AnySets::Whole(sets)) => WholeSets::new(sets).map(|sets| Some(SetLists::Whole(sets))),
+            Some(AnySets::Glances(glances)) => {
+                let sizes = contiguous(&glances.sizes)?.to_vec();
+                one_row_a_page(sizes.len(), pages, "glances")?;
+                Ok(Some(SetLists::Glances(sizes, TokenLists::new(&glances.parities)?)))
             }
+        });
+        let key_lists = arrays.key_lists.iter().map(|lists| {
+            let Some(lists) = lists else { return Ok(None) };
+            let lists = TokenLists::new(lists)?;
+            one_row_a_page(lists.lists().len(), pages, "key_lists")?;
+            let offsets = lists.lists().offsets.iter().map(|&at| at as u64).collect();
+            Ok(Some((offsets, lists)))
+        });
+        let rows = match &arrays.rows {
+            Some(rows) => contiguous(rows)?.to_vec(),
+            None => (0..pages as u32).collect(),
         };
-        let of_larger = self.of_larger.then_some(self.least);
-        let lanes = match &self.lanes {
-            None => None,
-            Some((lanes, bits, count, least)) => {
-                let (values, width) = checked(lanes, "lanes")?;
-                if !matches!(bits, 1 | 2 | 4 | 8) || lanes::width(*count, *bits) != width || least > count {
-                    return Err(PyValueError::new_err("lanes of 1, 2, 4 or 8 bits do not fill the columns"));
-                }
-                Some(AgreeingLanes { width, values, bits: *bits, lanes: *count, least: *least })
+        one_row_a_page(rows.len(), pages, "rows")?;
+        Ok(Held {
+            columns,
+            sets: sets.collect::<PyResult<_>>()?,
+            key_lists: key_lists.collect::<PyResult<_>>()?,
+            rows,
+            pages,
+            failed: Arc::default(),
+        })
+    }
+
+    /// The same as the rules look at it.
+    pub fn pages(&self) -> PyResult<Pages<'_>> {
+        let sets = self.sets.iter().map(|sets| match sets {
+            None => Ok(None),
+            Some(SetLists::Whole(sets)) => {
+                sets.of_pages(&self.rows, &self.failed).map(|sets| Some(HeldSets::Whole(sets)))
             }
-        };
-        let evidence = if let Some(columns) = &self.columns {
-            let (values, width) = checked(columns, "columns")?;
-            Evidence::Columns(EqualColumns { width, values, least: self.least as usize })
-        } else if let Some(bits) = &self.bits {
-            let (values, width) = checked(bits, "bits")?;
-            let bits = AgreeingBits { width, values, least: self.least as u32 };
-            lanes.map_or(Evidence::Bits(bits), |lanes| Evidence::ConfirmedBits(ConfirmedBits { bits, lanes }))
-        } else if let Some(lanes) = lanes {
-            Evidence::Lanes(lanes)
-        } else if let (Some((sizes, _)), Some(parities)) = (&self.glances, &given.parities) {
-            let sizes = contiguous(sizes)?.to_vec();
-            let parities = parities.lists();
-            one_row_a_page(sizes.len(), pages, "glances")?;
-            one_row_a_page(parities.len(), pages, "parities")?;
-            let parities: Vec<&[u64]> = (0..pages).map(|page| parities.get(page)).collect();
-            check_parities(&sizes, &parities)?;
-            let unseen: Vec<&[u64]> = vec![&[]; pages];
-            Evidence::Glances(Sets::new(Box::new(unseen), sizes, parities), self.least_ratio(), of_larger)
-        } else if let Some(sets) = sets {
-            let Some(rows) = rows else { return Err(PyValueError::new_err("sets need rows")) };
-            one_row_a_page(rows.len(), pages, "rows")?;
-            Evidence::Sets(sets.of_pages(rows)?, self.least_ratio(), of_larger)
-        } else {
-            Evidence::Key
-        };
-        Ok(Spec { keys, predicate, evidence })
+            Some(SetLists::Glances(sizes, parities)) => {
+                let parities = parities.lists();
+                one_row_a_page(parities.len(), self.pages, "parities")?;
+                let parities: Vec<&[u64]> = (0..self.pages).map(|page| parities.get(page)).collect();
+                check_parities(sizes, &parities)?;
+                let unseen: Vec<&[u64]> = vec![&[]; self.pages];
+                Ok(Some(HeldSets::Glances(Sets::new(Box::new(unseen), sizes.clone(), parities))))
+            }
+        });
+        Ok(Pages {
+            count: self.pages,
+            widths: self.columns.iter().map(|(_, width)| *width).collect(),
+            columns: self.columns.iter().map(|(values, _)| *values).collect(),
+            sets: sets.collect::<PyResult<_>>()?,
+        })
+    }
+
+    /// The keys of rule number `at`, if they were chosen before.
+    pub fn known_keys(&self, at: usize) -> Option<PageKeys<'_>> {
+        let (offsets, lists) = self.key_lists.get(at)?.as_ref()?;
+        Some(PageKeys::Lists(offsets.into(), lists.lists().values.into()))
+    }
+
+    /// Whether numbers of sets can be chosen as keys here: sets are all in memory.
+    pub fn may_choose_keys(&self, set: usize) -> bool {
+        matches!(&self.sets[set], Some(SetLists::Whole(sets)) if sets.files.is_none())
+    }
+
+    /// Why sets could not be read back, if they could not.
+    pub fn failed(&self) -> Option<&String> {
+        self.failed.get()
     }
 }
 

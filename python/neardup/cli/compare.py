@@ -51,7 +51,7 @@ def command(
     from neardup.cli.summary import print_json
     from neardup.comparison import compare, compare_batch
     from neardup.engines import Settings
-    from neardup.report.run_pages import RunPages, fetch_pages
+    from neardup.results.pages import RunPages, fetch_pages
     from neardup.text import Reading
 
     if a == b == "-":
@@ -64,9 +64,9 @@ def command(
         if reading_of(options) not in (Reading(), settings.reading):
             raise click.UsageError("pages of a run are compared as it read them: leave out options of reading")
     if ask_all:
-        from neardup.detectors import detectors
-        from neardup.engines.first_pass import suits
-        from neardup.fingerprints import CollectionStatistics
+        from neardup.engines.common.statistics import suits
+        from neardup.methods import detectors
+        from neardup.methods.statistics import CollectionStatistics
 
         frozen = CollectionStatistics.load(settings.statistics) if settings.statistics else None
         judges += tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -126,7 +127,8 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
     gc.set_threshold(200_000)
     from neardup.cli.display import display
     from neardup.engines import Settings
-    from neardup.job import dedup
+    from neardup.job import Request, carry_out
+    from neardup.sources import InputSpec
 
     settings = Settings(
         keep=options["keep"],
@@ -148,14 +150,11 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
         from neardup.evaluation.certify import Certifier
 
         certifier = Certifier(threads=options["threads"])
-    result = dedup(
-        inputs,
-        out,
+    request = Request(
+        input=InputSpec(list(inputs), fields_of(options), options["base_url"], options["format_"], settings.max_page),
+        out=Path(out) if out is not None else None,
         detector=options["detector"],
         settings=settings,
-        fields=fields_of(options),
-        base_url=options["base_url"],
-        format=options["format_"],
         write=options["write"],
         store=options["store"],
         overwrite=options["overwrite"],
@@ -163,12 +162,13 @@ def command(inputs: tuple[str, ...], out: str, certified: bool, quiet: bool, as_
         resume=options["resume"],
         progress=display(quiet or as_json),
         certify=certifier,
-        against=options["against"],
+        against=tuple(options["against"]),
         keep_fingerprints=options["keep_fingerprints"],
         engine=options["engine"],
         master=options["master"],
         remote=options["remote"],
     )
+    result = carry_out(request)
     if quiet and not as_json:
         return
     from neardup.cli.summary import print_json, print_summary

@@ -40,8 +40,8 @@ def command(out: str, pages: int, seed: int) -> None:
     """
     from neardup.cli.display import display
     from neardup.cli.summary import print_summary
-    from neardup.detectors.default import default_detector
     from neardup.job import dedup
+    from neardup.methods.default import default_detector
     from neardup.page import Kinds
     from neardup.testing import web
 

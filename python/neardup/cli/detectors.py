@@ -19,7 +19,7 @@ def command(name: str | None, as_json: bool) -> None:
       neardup detectors
       neardup detectors minhash
     """
-    from neardup.detectors import detectors, parse
+    from neardup.methods import detectors, parse
 
     chosen = {name: type(parse(name))} if name else detectors()
     if as_json:

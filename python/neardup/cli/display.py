@@ -10,7 +10,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Any, TypeVar
 
-from neardup.engines.progress import Progress, Silent
+from neardup.engines.common.progress import Progress, Silent
 
 Done = TypeVar("Done")
 

@@ -88,11 +88,11 @@ def pairs(pages: tuple[str, ...], pairs: str, judges: tuple[str, ...], **options
     from neardup.evaluation.judged import read_judged
     from neardup.evaluation.pairs import evaluate_pairs, write_evaluation
     from neardup.evaluation.plots import require_plots
-    from neardup.results import Opened
+    from neardup.sources import InputSpec
 
     require_plots()
     found = evaluate_pairs(
-        Opened(list(pages), fields_of(options), options["base_url"], options["format_"]),
+        InputSpec(list(pages), fields_of(options), options["base_url"], options["format_"]),
         read_judged(pairs, labels_of(options), options["label_field"]),
         judges,
         settings=Settings(reading=reading_of(options), threads=options["threads"]),
@@ -206,10 +206,10 @@ def oracle(inputs: tuple[str, ...], k: int, threshold: float, measure: Any, **op
     from neardup.cli.summary import print_json
     from neardup.engines import Settings
     from neardup.evaluation.oracle import write_exact_pairs
-    from neardup.results import Opened
+    from neardup.sources import InputSpec
 
     report = write_exact_pairs(
-        Opened(list(inputs), fields_of(options), options["base_url"], options["format_"]),
+        InputSpec(list(inputs), fields_of(options), options["base_url"], options["format_"]),
         options["out"],
         k=k,
         threshold=threshold,

@@ -55,7 +55,7 @@ def command(
     from neardup.report.explain import explain, explain_pages
 
     if ask_all:
-        from neardup.detectors import detectors
+        from neardup.methods import detectors
 
         judges += tuple(detectors())
     if folder is not None:

@@ -31,11 +31,11 @@ def build(inputs: tuple[str, ...], out: str, threads: int, quiet: bool, **option
       neardup idf build pages.jsonl --out pages.idf
     """
     from neardup.cli.display import display
-    from neardup.results import Opened
     from neardup.signals import build_idf
+    from neardup.sources import InputSpec
 
-    opened = Opened(list(inputs), fields_of(options), options["base_url"], options["format_"])
-    with opened.source() as source:
+    spec = InputSpec(list(inputs), fields_of(options), options["base_url"], options["format_"])
+    with spec.open() as source:
         made = build_idf(source, threads=threads, progress=display(quiet))
     made.save(out)
     if not quiet:

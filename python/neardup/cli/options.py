@@ -159,7 +159,7 @@ def length_of(text: str) -> int:
     >>> length_of("1MiB")
     1048576
     """
-    from neardup.engines.machine import parse_bytes
+    from neardup.engines.common.settings import parse_bytes
     from neardup.errors import UsageError
 
     size = parse_bytes(text)
@@ -176,7 +176,7 @@ def bytes_of(text: str | None) -> int:
     """
     if text is None:
         return 0
-    from neardup.engines.machine import parse_bytes
+    from neardup.engines.common.settings import parse_bytes
     from neardup.errors import UsageError
 
     size = parse_bytes(text)

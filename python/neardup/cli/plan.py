@@ -30,7 +30,7 @@ def command(threshold: float, recall: float, functions: int, detector: str | Non
       neardup plan --threshold .8 --recall .99
       neardup plan --detector 'supershingling(kappa=2)'
     """
-    from neardup.detectors import planner
+    from neardup.methods import planner
 
     if detector is not None:
         _plan_of(detector, threshold, as_json)
@@ -77,8 +77,8 @@ def command(threshold: float, recall: float, functions: int, detector: str | Non
 
 
 def _plan_of(spec: str, threshold: float, as_json: bool) -> None:
-    from neardup.detectors import detectors, parse
     from neardup.errors import UsageError
+    from neardup.methods import detectors, parse
 
     chosen = parse(spec)
     curve = [(step / 60, chosen.acceptance(step / 60)) for step in range(61)]

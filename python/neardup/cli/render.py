@@ -78,7 +78,7 @@ def command(inputs: tuple[str, ...], out: str, **options: Any) -> None:
     from neardup.errors import UsageError
     from neardup.render import Limits, RenderSettings, render
     from neardup.render.pages import read_addresses
-    from neardup.results import Opened
+    from neardup.sources import InputSpec
 
     if options["urls"]:
         if inputs:
@@ -98,10 +98,10 @@ def command(inputs: tuple[str, ...], out: str, **options: Any) -> None:
         cache=options["cache"],
         user_agent=options["user_agent"],
     )
-    opened = Opened(list(inputs), fields_of(options), options["base_url"], options["format_"])
+    spec = InputSpec(list(inputs), fields_of(options), options["base_url"], options["format_"])
     started = time.monotonic()
     quiet = options["quiet"] or options["as_json"]
-    told = render(list(inputs), out, settings, opened=opened, progress=display(quiet))
+    told = render(list(inputs), out, settings, spec=spec, progress=display(quiet))
     report = told.report()
     if options["as_json"]:
         print_json(report | {"seconds": round(time.monotonic() - started, 2)})

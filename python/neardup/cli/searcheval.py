@@ -53,40 +53,40 @@ def command(runs: tuple[str, ...], qrels: str, pages: tuple[str, ...], **options
     from neardup.cli.display import display
     from neardup.cli.learning import print_searches
     from neardup.cli.summary import print_json
-    from neardup.detectors import parse
-    from neardup.detectors.default import default_detector
     from neardup.engines import Settings
     from neardup.errors import UsageError
     from neardup.evaluation.search_judges import by_classifier, by_detector, kinds_of, read_queries
     from neardup.evaluation.searches import MEASURES, evaluate_searches, pool, require_measures
     from neardup.evaluation.trec import read_qrels, read_run
-    from neardup.results import Opened
+    from neardup.methods import parse
+    from neardup.methods.default import default_detector
     from neardup.signals import Idf
     from neardup.signals.classifiers import load_classifier
     from neardup.sinks import write_json, write_table
     from neardup.sinks.folder import new_folder
+    from neardup.sources import InputSpec
 
     require_measures()
     if options["model"] and options["detector"]:
         raise UsageError("a detector and a classifier cannot both decide", hint="give --detector or --model")
 
-    def opened(paths: tuple[str, ...]) -> Any:
-        return Opened(list(paths), fields_of(options), options["base_url"], options["format_"]).source
+    def source_of(paths: tuple[str, ...]) -> Any:
+        return InputSpec(list(paths), fields_of(options), options["base_url"], options["format_"]).open
 
     read = [read_run(path) for path in runs]
     grades = read_qrels(qrels)
     compared = pool(read, options["depth"], grades)
     if options["model"]:
         found = by_classifier(
-            compared, opened(pages), load_classifier(options["model"]),
-            rendered=opened(options["rendered"]) if options["rendered"] else None,
+            compared, source_of(pages), load_classifier(options["model"]),
+            rendered=source_of(options["rendered"]) if options["rendered"] else None,
             idf=Idf.load(options["idf"]) if options["idf"] else None,
             queries=read_queries(options["queries"]) if options["queries"] else None,
             threads=options["threads"], progress=display(options["quiet"] or options["as_json"]),
         )  # fmt: skip
     else:
-        judge = parse(options["detector"]) if options["detector"] else default_detector(kinds_of(opened(pages)))
-        found = by_detector(compared, opened(pages), judge, Settings(threads=options["threads"]))
+        judge = parse(options["detector"]) if options["detector"] else default_detector(kinds_of(source_of(pages)))
+        found = by_detector(compared, source_of(pages), judge, Settings(threads=options["threads"]))
     told = evaluate_searches(read, grades, found.groups, options["measures"] or MEASURES)
     report = {
         "what": "search evaluation",

@@ -78,11 +78,11 @@ def command(folder: str, host: str, port: int, backups: str | None, **options: A
       neardup serve seen
       curl -s localhost:8750/v1/pages -H 'content-type: application/json' -d '{"id": "a", "text": "…"}'
     """
-    from neardup.engines.machine import parse_bytes
+    from neardup.engines.common.settings import parse_bytes
     from neardup.index import Index
     from neardup.index.index import MEMORY
-    from neardup.web.service.gate import Limits
-    from neardup.web.service.serve import serve
+    from neardup.service.gate import Limits
+    from neardup.service.serve import serve
 
     limits = Limits(
         body=parse_bytes(options["max_body"]),

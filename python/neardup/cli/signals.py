@@ -39,17 +39,17 @@ def command(pages: tuple[str, ...], pairs: str, rendered: tuple[str, ...], **opt
     """
     from neardup.cli.display import display
     from neardup.evaluation.judged import read_rows
-    from neardup.results import Opened
     from neardup.signals import Idf, compute, write_signals
+    from neardup.sources import InputSpec
 
-    def opened(paths: tuple[str, ...]) -> Any:
-        return Opened(list(paths), fields_of(options), options["base_url"], options["format_"]).source
+    def source_of(paths: tuple[str, ...]) -> Any:
+        return InputSpec(list(paths), fields_of(options), options["base_url"], options["format_"]).open
 
     quiet = options["quiet"]
     table = compute(
         read_rows(pairs),
-        opened(pages),
-        rendered=opened(rendered) if rendered else None,
+        source_of(pages),
+        rendered=source_of(rendered) if rendered else None,
         idf=Idf.load(options["idf"]) if options["idf"] else None,
         signals=options["groups"],
         query_field=options["query_field"],

@@ -14,10 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from neardup.cli.printable import printable
-from neardup.earlier_pages import REASON as EARLIER
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.default import described
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.default import described
 from neardup.results import Result
+from neardup.results.earlier import REASON as EARLIER
 from neardup.sources.skipped import NAMED, WHOLE_FILE
 from neardup.text import Reading
 

@@ -26,15 +26,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.detectors import Detector
-from neardup.detectors.rules import ExactJaccard
-from neardup.earlier_pages import EarlierPages
-from neardup.engines.accepted import AcceptedPairs
+from neardup.engines.common.accepted import AcceptedPairs
 from neardup.evaluation.intervals import NOTHING, Share, Stratum, ratio_share, weighted_mean
 from neardup.evaluation.sampling import Drawn, draw_sample
-from neardup.evaluation.theory import Alike, predicted
-from neardup.fingerprints import ShingleSet
 from neardup.graph import best_between_sets
+from neardup.methods import Detector
+from neardup.plan import Plan
+from neardup.plan.chances import Alike, predicted
+from neardup.results.earlier import EarlierPages
 
 Rows = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -70,16 +69,15 @@ class Notion:
 def notion_of(detector: Detector) -> Notion:
     """The detector's own exact measure where it has one, else the usual.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> notion_of(parse("minhash(threshold=0.9)")).threshold, notion_of(parse("combined")).word
     (0.9, 'agreement')
     """
-    rules = detector.rules()
-    if len(rules) == 1 and isinstance(rules[0].verify, ExactJaccard):
-        verify = rules[0].verify
-        if isinstance(verify.fingerprint, ShingleSet):
-            return Notion(verify.fingerprint.k, verify.least, verify.fingerprint.rabin, own=True)
-    return Notion()
+    measure = Plan(detector).exact_measure
+    if measure is None:
+        return Notion()
+    shingles, least = measure
+    return Notion(shingles.k, least, shingles.rabin, own=True)
 
 
 @dataclass(frozen=True)
@@ -181,7 +179,7 @@ _Accepted = tuple[Rows, Rows, Numbers]
 
 def _of_earlier(pages: pa.Table, earlier: EarlierPages) -> _Accepted:
     """Pairs with pages of earlier runs that this run read again: they are pairs of its own first such page."""
-    first = pc.index_in(earlier.told.column("id"), value_set=pages.column("identity").combine_chunks())
+    first = pc.index_in(earlier.table.column("id"), value_set=pages.column("identity").combine_chunks())
     own = pc.fill_null(first, -1).to_numpy().astype(np.int64)
     a = own[earlier.pairs.column("row_a").to_numpy().astype(np.int64) - earlier.own]
     b = earlier.pairs.column("row_b").to_numpy().astype(np.int64)

@@ -19,20 +19,20 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.earlier_pages import EarlierPages
 from neardup.engines import Outcome, Progress, Settings, Silent
-from neardup.engines.collect import Collection
-from neardup.engines.local import stages
-from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.common.progress import Stopwatch, stages
+from neardup.engines.local.reading import Collection
 from neardup.errors import InputError, NeardupError, UsageError
 from neardup.evaluation.certificate import FindPartners, Notion, Partners, Rows, RunGraph, certificate, notion_of
-from neardup.evaluation.theory import shingle_lengths
-from neardup.fingerprints import Projection
+from neardup.methods import Detector, parse
+from neardup.methods.projections import Projection
+from neardup.plan.chances import shingle_lengths
 from neardup.report.run_report import write_report
-from neardup.results import Opened, Result, open_result
-from neardup.sinks import write_json
-from neardup.sources import Fields, Source
+from neardup.results import Result, open_result
+from neardup.results.earlier import EarlierPages
+from neardup.results.texts import page_source
+from neardup.sinks.sealed import write_run
+from neardup.sources import Source
 from neardup.text import Reading, read
 from neardup.workers import in_order
 
@@ -89,22 +89,15 @@ class Certifier:
         detector = parse(result.report["detector"])
         notion = self.notion(detector)
         reading = Reading(**result.report["settings"]["reading"])
-        opened = Opened(**(result.report["input"] | {"fields": Fields(**result.report["input"]["fields"])}))
-        if not opened.paths or "-" in opened.paths:
-            raise InputError(
-                "the input of this run cannot be read again",
-                where=str(folder),
-                hint="certify while it runs: neardup dedup --certify",
-            )
         watch = Stopwatch(progress or Silent())
-        with opened.source() as source, watch.stage("certifying", source.nbytes()):
+        with page_source(result) as source, watch.stage("certifying", source.nbytes()):
 
             def find(members: Rows) -> Partners:
                 compared = _compared(result.pages, result.report)
                 counts = result.pages.column("tokens").to_numpy()
                 sample = list(_read_chosen(source, members, reading))
                 if sum(map(len, sample)) != len(members) or _lengths(sample) != counts[members].tolist():
-                    raise InputError("the inputs have changed since the run", where=", ".join(opened.paths))
+                    raise InputError("the inputs have changed since the run", where=result.name)
                 index = _index(sample, notion, detector)
                 batches = _read_all(source, reading, watch.progress)
                 return _stream(index, members, batches, compared, self._workers())
@@ -113,7 +106,7 @@ class Certifier:
             result.report["certificate"] = self._state(graph, detector, find)
         result.report["stages"] = [one for one in result.report["stages"] if one["name"] != "certifying"]
         result.report["stages"] += stages(watch.stages)
-        write_json(result.report, Path(folder) / "run.json")
+        write_run(Path(folder), result.report)
         # The report tells the certificate too; it is not worth another reading of the input.
         write_report(result, patient=False)
         return result

@@ -24,23 +24,24 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, detectors, parse
-from neardup.detectors.rules import ColumnGroups, Keys, Pieces, SupershinglePairs
 from neardup.engines import Progress, Settings, Silent, run
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.collect import Collection
-from neardup.engines.fingerprinting import Given, at_once, beyond_tokens, fingerprint_columns
-from neardup.engines.first_pass import prepare
-from neardup.engines.local import stages
-from neardup.engines.matching import match, units_of
-from neardup.engines.parts import TOKENS, Part, Tally
-from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.store import PartStore
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.page_columns import TOKENS, at_once, fingerprint_columns
+from neardup.engines.common.progress import Stopwatch, stages
+from neardup.engines.common.tally import Tally
+from neardup.engines.local.identity import units_of
+from neardup.engines.local.matching import match
+from neardup.engines.local.reading import Collection
+from neardup.engines.local.scratch import Part
+from neardup.engines.local.statistics import prepare
+from neardup.engines.local.store import PartStore
 from neardup.evaluation.oracle import first_members, tokens_of
 from neardup.evaluation.pages import curves_page, write_figures
 from neardup.evaluation.plots import Line, Plot, require_plots
 from neardup.evaluation.revisions import RevisionPairs, revision_pairs
 from neardup.evaluation.scoring import check_all_pairs
+from neardup.methods import Detector, detectors, parse
+from neardup.plan import Given, Plan, beyond_tokens
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
 from neardup.sources import Source
@@ -221,22 +222,20 @@ class _Corpus:
         construction = time.process_time() - start
         start = time.process_time()
         matches = match(collection, detector, self.settings.every_pair())
-        check_all_pairs({"pairs": AcceptedPairs.of(len(matches.a), matches.rules, False, False).to_json()}, detector)
+        check_all_pairs(
+            {"pairs": AcceptedPairs.of(len(matches.a), matches.rules, False, len(matches.a)).to_json()}, detector
+        )
         retrieval = time.process_time() - start
         accepted = self._accepted(matches.a.astype(np.int64), matches.b.astype(np.int64), detector)
         size = sum(collection.fingerprint_bytes(kind) for kind in detector.fingerprints()) / self.collection.count
-        index = sum(self._entries(rule.keys, collection) for rule in detector.rules()) * _ENTRY_BYTES
+        # Numbers that the chunk index of each rule holds, each with a page.
+        plan, count = Plan(detector), self.collection.count
+        entries = (
+            collection.fingerprint_bytes(plan.set_kind(at)) // 8 if plan.by_rarity(at) else count * columns
+            for at, columns in enumerate(plan.native.key_columns)
+        )
+        index = sum(entries) * _ENTRY_BYTES
         return Method(str(detector), accepted, construction, retrieval, size, index)
-
-    def _entries(self, keys: Keys, collection: Collection) -> int:
-        """Numbers that the chunk index of a rule holds, each with a page."""
-        numbers = collection.fingerprint_bytes(keys.fingerprint) // 8
-        width = numbers // self.collection.count
-        if isinstance(keys, SupershinglePairs):
-            return numbers * (width - 1) // 2
-        if isinstance(keys, Pieces):
-            return keys.pieces * self.collection.count
-        return keys.groups * self.collection.count if isinstance(keys, ColumnGroups) else numbers
 
     def _by_a_run(self, detector: Detector) -> Method:
         clock = _Clock(Silent())
@@ -253,7 +252,7 @@ class _Corpus:
         """Which of the experiment's pairs are among the accepted ones, or have the same tokens."""
         identity = self.first_member
         count = len(identity)
-        unit = units_of(self.collection, identity, detector).astype(np.int64)
+        unit = units_of(self.collection.column("site"), identity, detector).astype(np.int64)
         ends = unit[self.pairs.first], unit[self.pairs.other]
         low, high = np.minimum(*ends), np.maximum(*ends)
         found = np.sort(a * count + b)

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from neardup import _native
-from neardup.engines.accepted import require_all_pairs
-from neardup.engines.local import stages
-from neardup.engines.progress import Silent
-from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.common.accepted import require_all_pairs
+from neardup.engines.common.progress import Silent, Stopwatch, stages
 from neardup.evaluation.pages import graph_page
 from neardup.graph.statistics import graph_statistics
 from neardup.results import open_result

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.engines.accepted import require_all_pairs
+from neardup.engines.common.accepted import require_all_pairs
 from neardup.errors import InputError, UsageError
 from neardup.results import Result, open_result
 
@@ -258,10 +258,7 @@ def _pairs(
 ) -> list[SampledPair]:
     row_a, row_b = (side.tolist() for side in np.divmod(population[chosen], pages))
     rows = run.page_rows()
-    try:
-        ids_a, ids_b = (rows.take(side, ["id"]).column(0).to_pylist() for side in (row_a, row_b))
-    finally:
-        rows.close()
+    ids_a, ids_b = (rows.take(side, ["id"]).column(0).to_pylist() for side in (row_a, row_b))
     returned: list[list[Returned]] = [[] for _ in row_a]
     same = [False] * len(row_a)
     for table, name, place in zip(*told, strict=True):

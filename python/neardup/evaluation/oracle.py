@@ -17,18 +17,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Exact
 from neardup.engines import Progress, Settings, Silent
-from neardup.engines.collect import Collection, collect
-from neardup.engines.local import stages
-from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.common.progress import Stopwatch, stages
+from neardup.engines.local.reading import Collection, collect
 from neardup.errors import NeardupError, UsageError
 from neardup.evaluation.pages import exact_page
-from neardup.fingerprints import ShingleSet
-from neardup.results import Opened
+from neardup.methods.combinations import Exact
+from neardup.methods.shingles import ShingleSet
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
-from neardup.sources import Source
+from neardup.sources import InputSpec, Source
 from neardup.workers import in_order
 
 Measure = Literal["jaccard", "cosine", "containment"]
@@ -110,7 +108,7 @@ def exact_pairs(
 
 
 def write_exact_pairs(
-    pages: Opened,
+    pages: InputSpec,
     out: str | os.PathLike[str],
     *,
     k: int = 5,
@@ -127,7 +125,7 @@ def write_exact_pairs(
     """
     shown, settings = progress or Silent(), settings or Settings()
     watch = Stopwatch(shown)
-    with new_folder(Path(out), overwrite) as folder, pages.source() as source:
+    with new_folder(Path(out), overwrite) as folder, pages.open() as source:
         with watch.stage("reading", source.nbytes()):
             collection = tokens_of(source, settings, shown)
         with watch.stage("joining"):

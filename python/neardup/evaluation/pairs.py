@@ -15,12 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.default import compared_detectors
 from neardup.engines import Settings
-from neardup.engines.local import stages
-from neardup.engines.progress import Silent
-from neardup.engines.stopwatch import Stopwatch
+from neardup.engines.common.progress import Silent, Stopwatch, stages
 from neardup.evaluation import henzinger
 from neardup.evaluation.henzinger import LARGE_DIFFERENCE, Measured
 from neardup.evaluation.judged import LABELS, Judged
@@ -28,9 +24,11 @@ from neardup.evaluation.measures import quality, roc
 from neardup.evaluation.pages import pairs_page, write_figures
 from neardup.evaluation.plots import Line, Plot, require_plots
 from neardup.evaluation.scoring import PagePairs, Scores, rows_of
-from neardup.results import Opened
+from neardup.methods import Detector, parse
+from neardup.methods.default import compared_detectors
 from neardup.sinks import write_json, write_table
 from neardup.sinks.folder import new_folder
+from neardup.sources import InputSpec
 from neardup.text import Reading, read
 
 
@@ -84,7 +82,7 @@ class PairEvaluation:
 
 
 def evaluate_pairs(
-    pages: Opened,
+    pages: InputSpec,
     judged: Judged,
     detectors: Sequence[str | Detector] = (),
     *,
@@ -103,7 +101,7 @@ def evaluate_pairs(
     >>> lines = [{"id": "x", "text": text * 3}, {"id": "y", "text": text * 3 + "end"}, {"id": "z", "text": text[:50]}]
     >>> _ = (folder / "p.jsonl").write_text("".join(json.dumps(line) + chr(10) for line in lines))
     >>> judged = Judged(["x", "x"], ["y", "z"], np.array([0, 1], np.int8))
-    >>> found = evaluate_pairs(Opened([str(folder / "p.jsonl")]), judged, ["minhash"], resamples=20)
+    >>> found = evaluate_pairs(InputSpec([str(folder / "p.jsonl")]), judged, ["minhash"], resamples=20)
     >>> found.report["detectors"]["minhash"]["quality"]["f"]["estimate"]
     1.0
     """
@@ -115,7 +113,7 @@ def evaluate_pairs(
 
     watch = Stopwatch(Silent())
     with watch.stage("reading"):
-        asked = PagePairs.of(pages.source, rows, settings)
+        asked = PagePairs.of(pages.open, rows, settings)
     with watch.stage("measuring"):
         measured, jaccard = _measured(asked, judged), asked.jaccard()
     with watch.stage("scoring"):

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.collect import Collection
+from neardup.engines.local.reading import Collection
 from neardup.errors import InputError
 from neardup.page import BATCH_BYTES, Skipped
 from neardup.sources import Chunk, Fields, Loaded, Source, open_inputs

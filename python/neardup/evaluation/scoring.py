@@ -4,17 +4,17 @@ A rule's score of a pair is what its verify step measures (share of supershingle
 similarity) if the rule speaks of the two, else 0, whether or not a run would have met them; where a shared key is
 evidence of its own, as the supershingles of the combined algorithm are, it must be there, and so must the terms that
 confirm Alg. C's bits. A detector's score is the best of its rules. Pages with the same tokens score 1; pages too short
-to be compared have no score with any other, which counts as 0. The decision is the one a run would make. Detectors with
-rules of a kind that is not known here are run over the whole collection instead, and score what the run scored, 0 where
-it accepted nothing. Cost: the fingerprints of the pages that are in pairs.
+to be compared have no score with any other, which counts as 0. The decision is the one a run would make. Cost: the
+fingerprints of the pages that are in pairs, each made once for all detectors; for a detector that looks beyond tokens
+the collection is read once more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,32 +22,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import (
-    AgreeingBits,
-    AgreeingColumns,
-    ExactJaccard,
-    Pieces,
-    SingleColumns,
-    SupershinglePairs,
-    confirming,
-)
-from neardup.engines import Settings, run
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.collect import Collection
-from neardup.engines.matching import units_of
-from neardup.engines.outcome import unique_ids
+from neardup.engines import Settings, Silent
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.page_columns import at_once
+from neardup.engines.common.statistics import frozen
+from neardup.engines.local.identity import unique_ids, units_of
+from neardup.engines.local.reading import Collection, collect
+from neardup.engines.local.statistics import prepare
+from neardup.engines.local.store import loaded
 from neardup.errors import InputError, NeardupError
 from neardup.evaluation.oracle import first_members, tokens_of
-from neardup.fingerprints import Bands, Projection, ShingleSet, Supershingles, TermSketch
+from neardup.methods import AnyFingerprint, Detector
+from neardup.methods.projections import Projection
+from neardup.methods.shingles import ShingleSet, Supershingles
+from neardup.plan import Given, Plan, beyond_tokens
 from neardup.sources import Source
 
 Rows = npt.NDArray[np.uint32]
 Numbers = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
-_KEYS: Final = (SingleColumns, SupershinglePairs, Pieces)
-_VERIFIES: Final = (AgreeingBits, AgreeingColumns, ExactJaccard)
-_FINGERPRINTS: Final = (Bands, Projection, ShingleSet, Supershingles, TermSketch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +123,16 @@ class PagePairs:
 
     def jaccard(self, k: int = 5, rabin: bool = False) -> Numbers:
         """Their Jaccard similarity over shingles of ``k`` tokens."""
-        return _native.jaccard(ShingleSet(k, rabin).compute(self.tokens), self.a, self.b)
+        return _native.jaccard(self._given.value(ShingleSet(k, rabin)), self.a, self.b)
 
     def b_similarity(self) -> npt.NDArray[np.int64]:
         """How many of Alg. B's supershingles agree; 0 of pages that are not compared."""
-        agree = _native.equal_columns(Supershingles().compute(self.tokens), self.a, self.b).astype(np.int64)
+        agree = _native.equal_columns(self._given.value(Supershingles()), self.a, self.b).astype(np.int64)
         return np.where(self.compared, agree, 0)
 
     def c_similarity(self) -> npt.NDArray[np.int64]:
         """How many of Alg. C's bits agree; 0 of pages that are not compared."""
-        agree = _native.agreeing_bits(Projection().compute(self.tokens), self.a, self.b).astype(np.int64)
+        agree = _native.agreeing_bits(self._given.value(Projection()), self.a, self.b).astype(np.int64)
         return np.where(self.compared, agree, 0)
 
     def term_difference(self) -> npt.NDArray[np.int64]:
@@ -149,7 +142,7 @@ class PagePairs:
     def score(self, detector: Detector) -> Scores:
         """What the detector says of each pair.
 
-        >>> from neardup.detectors import parse
+        >>> from neardup.methods import parse
         >>> from neardup.sources.memory import texts
         >>> text = "one two three four five six seven eight nine ten eleven twelve "
         >>> pages = texts([text * 3, text * 3 + "end", "something else of at least eight tokens or more"])
@@ -157,61 +150,52 @@ class PagePairs:
         >>> asked.score(parse("minhash")).accepted.tolist()
         [True, False]
         """
-        if not all(is_known(rule) for rule in detector.rules()):
-            return self._by_a_run(detector)
-        both, same = self.compared, self.same_site()
-        score, accepted = np.zeros(len(self.a)), np.zeros(len(self.a), bool)
-        for rule in detector.rules():
-            speaks = both if rule.predicate == "any" else both & (same == (rule.predicate == "same-site"))
-            found: Any = rule.keys  # of a known kind
-            keys = found.of(found.fingerprint.compute(self.tokens))
-            met = speaks & (_native.equal_columns(keys, self.a, self.b) > 0)
-            measured, least = self._verify(rule)
-            confirmed = self._confirmed(rule)
-            counts = met if _key_is_evidence(rule) else speaks
-            score = np.maximum(score, np.where(counts & confirmed, measured, 0.0))
-            accepted |= met & confirmed & (measured >= least)
+        plan = Plan(detector, self.settings.reading)
+        found = plan.pair(self._values(plan), self.a, self.b, self.same_site())
         identical = self.identical()
-        return Scores(np.where(identical, 1.0, score), accepted | identical)
+        score = np.where(self.compared, found.score, 0.0)
+        return Scores(np.where(identical, 1.0, score), found.accepted & self.compared | identical)
 
-    def _verify(self, rule: Rule) -> tuple[Numbers, float]:
-        """What the rule measures of each pair, and from where on it accepts."""
-        verify: Any = rule.verify
-        kind: Any = verify.fingerprint  # of a known kind
-        if isinstance(verify, ExactJaccard):
-            sets = kind.compute(self.tokens)
-            return _native.jaccard(sets, self.a, self.b), verify.least
-        values = verify.fingerprint.compute(self.tokens)
-        if isinstance(verify, AgreeingBits):
-            bits = verify.fingerprint.bits
-            return _native.agreeing_bits(values, self.a, self.b) / bits, verify.least / bits
-        width = verify.fingerprint.width
-        return _native.equal_columns(values, self.a, self.b) / width, verify.least / width
+    def _values(self, plan: Plan) -> dict[AnyFingerprint, Any]:
+        """All that the detector computes of the pages in pairs."""
+        if not plan.rules:
+            return {}
+        by_collection = plan.beyond_tokens or bool(plan.detector.counted())
+        if not by_collection:
+            return {kind: self._given.value(kind) for kind in plan.kinds}
+        collection, settings = self.collection, self.settings
+        if plan.beyond_tokens:
+            with self.source() as source:
+                collection = collect(source, plan.detector, settings, Silent())
+        prepare(collection, plan.detector, settings, frozen(settings, plan.detector))
+        # Pages with the same tokens are one to a run, which looks at the first of them alone.
+        first = units_of(collection.column("site"), first_members(collection), plan.detector)[self.rows]
+        rows, place = np.unique(first, return_inverse=True)
+        values: dict[AnyFingerprint, Any] = {}
+        for kind in plan.kinds:
+            if at_once([kind]) and not beyond_tokens([kind]):
+                values[kind] = self._given.value(kind)
+            elif kind in plan.sets:
+                values[kind] = _taken(loaded(collection.sets(kind).sets), first)
+            else:
+                values[kind] = collection.fingerprint(kind, rows.astype(np.uint32))[place]
+        return values
 
-    def _confirmed(self, rule: Rule) -> Flags:
-        """Whether each pair shows what is asked beside what is measured."""
-        asked = confirming(rule.verify)
-        if asked is None:
-            return np.ones(len(self.a), bool)
-        agreeing = _native.agreeing_bits(asked.fingerprint.compute(self.tokens), self.a, self.b)
-        found: Flags = agreeing >= asked.least
-        return found
+    @cached_property
+    def _given(self) -> Given:
+        """The pages by their tokens alone, with the fingerprints that were made of them."""
+        return Given(None, self.settings.reading, self.tokens)
 
-    def _by_a_run(self, detector: Detector) -> Scores:
-        with self.source() as source:
-            outcome = run(source, detector, self.settings.every_pair())
-        check_all_pairs(outcome.report, detector)
-        count = self.collection.count
-        first = units_of(self.collection, first_members(self.collection), detector).astype(np.int64)[self.rows]
-        low, high = np.minimum(first[self.a], first[self.b]), np.maximum(first[self.a], first[self.b])
-        found = outcome.pairs.column("row_a").to_numpy().astype(np.int64) * count
-        found += outcome.pairs.column("row_b").to_numpy().astype(np.int64)
-        place = np.minimum(np.searchsorted(found, low * count + high), max(len(found) - 1, 0))
-        accepted = found[place] == low * count + high if len(found) else np.zeros(len(low), bool)
-        scores = outcome.pairs.column("score").to_numpy()
-        score = np.where(accepted, scores[place], 0.0) if len(found) else np.zeros(len(low))
-        identical = self.identical()
-        return Scores(np.where(identical, 1.0, score), accepted | identical)
+
+def _taken(batches: Iterable[pa.LargeListArray], rows: npt.NDArray[Any]) -> pa.LargeListArray:
+    """The lists of some pages, given by their rows in any order, of lists that come in batches over all."""
+    wanted, place = np.unique(rows, return_inverse=True)
+    parts, start = [], 0
+    for batch in batches:
+        low, high = np.searchsorted(wanted, [start, start + len(batch)])
+        parts.append(batch.take(pa.array(wanted[low:high] - start)))
+        start += len(batch)
+    return pa.concat_arrays(parts).take(pa.array(place))
 
 
 def check_all_pairs(report: dict[str, Any], detector: Detector) -> None:
@@ -220,17 +204,6 @@ def check_all_pairs(report: dict[str, Any], detector: Detector) -> None:
         raise NeardupError(
             f"{detector} accepts more pairs than can be held", hint="use fewer pages, or a machine with more memory"
         )
-
-
-def _key_is_evidence(rule: Rule) -> bool:
-    """Whether a shared key says something of its own (combined: two supershingles), or only finds candidates."""
-    return not isinstance(rule.verify, ExactJaccard) and rule.verify.fingerprint != rule.keys.fingerprint
-
-
-def is_known(rule: Rule) -> bool:
-    """Whether the rule's keys, test and fingerprints are of kinds that come from tokens alone and are compared here."""
-    known = isinstance(rule.keys, _KEYS) and isinstance(rule.verify, _VERIFIES)
-    return known and all(isinstance(fingerprint, _FINGERPRINTS) for fingerprint in rule.fingerprints())
 
 
 def rows_of(collection: Collection, names: list[str], where: str) -> npt.NDArray[np.int64]:

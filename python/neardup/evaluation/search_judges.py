@@ -13,12 +13,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.detectors import Detector
 from neardup.engines import Progress, Settings
-from neardup.engines.outcome import unique_ids
+from neardup.engines.local.identity import unique_ids
 from neardup.errors import InputError
 from neardup.evaluation.scoring import PagePairs, rows_of
 from neardup.evaluation.searches import Pair, groups_of, pairs_of
+from neardup.methods import Detector
 from neardup.page import Kinds
 from neardup.signals.classifiers import Classifier
 from neardup.signals.computing import compute
@@ -74,7 +74,7 @@ def by_detector(
 ) -> Found:
     """Groups by a detector's decision on every two results of a query.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> from neardup.sources.memory import texts
     >>> text = "one two three four five six seven eight nine ten"
     >>> three = [{"id": "x", "text": text}, {"id": "y", "text": text}, {"id": "z", "text": text[:13]}]

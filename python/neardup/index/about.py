@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from neardup import _native
-from neardup.detectors import Detector, parse
 from neardup.errors import FormatError, InputError, UsageError
-from neardup.fingerprints import CollectionStatistics
+from neardup.methods import Detector, parse
+from neardup.methods.statistics import CollectionStatistics
 from neardup.text import Reading
 
 #: The version of the tables; the fingerprint format has one of its own.

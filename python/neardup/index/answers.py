@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.detectors import Rule
-from neardup.engines.matching import scores_of
+from neardup.engines.common.matching import scores_of
+from neardup.methods import Rule
 
 #: The rule of pages with the same tokens.
 SAME_TOKENS: Final = "identity"

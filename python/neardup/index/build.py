@@ -8,21 +8,21 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 
-from neardup.detectors import parse
 from neardup.engines import Progress, Settings, Silent
 from neardup.errors import InputError
-from neardup.fingerprints import CollectionStatistics
 from neardup.index.answers import Answer
 from neardup.index.incoming import Arrays, encoded
 from neardup.index.index import MOST, Index, new_index
-from neardup.job import statistics_of
+from neardup.methods import parse
+from neardup.methods.statistics import CollectionStatistics
 from neardup.page import Skipped
-from neardup.results import Opened, open_result
-from neardup.sources import Chunk, Fields
+from neardup.results import open_result
+from neardup.results.texts import page_source
+from neardup.sources import Chunk, Fields, InputSpec, Source
 from neardup.text import Reading
 from neardup.workers import in_order
 from neardup.writing import check_local
@@ -49,8 +49,8 @@ def add_inputs(
     """Adds the pages of files, folders or globs, in order, a commit a batch. A page without an id or URL is named
     after its file and place there, so that adding the same input again adds nothing.
     """
-    opened = Opened([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
-    yield from _each(index, "add", opened, None, threads, progress or Silent())
+    spec = InputSpec([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
+    yield from _each(index, "add", spec.open(), None, threads, progress or Silent())
 
 
 def build(
@@ -62,46 +62,23 @@ def build(
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[Added]:
-    """Makes an index of the pages of a run: same detector, same reading, same ids. The inputs are read again. The index
-    is there when all pages are in it.
-
-    Statistics of the collection, where the detector needs some, are those of the run unless given; a run in Python that
-    kept none has them counted again.
+    """Makes an index of the pages of a run: same detector, same reading, same ids. Texts come from the run's store, or
+    its inputs are read again. The index is there when all pages are in it. Statistics of the collection, where the
+    detector needs some, are those of the run unless given.
     """
     check_local(folder)
     result = open_result(run)
     report = result.report
-    opened = Opened(**(report["input"] | {"fields": Fields(**report["input"]["fields"])}))
-    if not opened.paths or "-" in opened.paths:
-        raise InputError("the input of this run cannot be read again", where=str(run), hint="add its pages from files")
     detector = parse(report["detector"])
     reading = Reading(**report["settings"]["reading"])
     if detector.counted() and statistics is None:
-        statistics = result.statistics or _statistics(opened, str(detector), reading, report)
+        statistics = result.statistics
     names: list[str] = result.pages.column("id").to_pylist()
-    with new_index(folder) as place:
+    with page_source(result) as source, new_index(folder) as place:
         Index.create(place, detector, reading=reading, statistics=statistics, most=most)
         with Index(place, sync="system") as index:
-            yield from _each(index, "add", opened, names, threads, progress or Silent())
+            yield from _each(index, "add", source, names, threads, progress or Silent())
             index.flush()
-
-
-def _statistics(opened: Opened, detector: str, reading: Reading, report: dict[str, Any]) -> CollectionStatistics:
-    made = statistics_of(
-        opened.paths,
-        detector,
-        settings=Settings(reading=reading),
-        fields=opened.fields,
-        base_url=opened.base_url,
-        format=opened.format,
-    )
-    said = report.get("statistics")
-    if said is not None and said.get("digest") != made.digest:
-        raise InputError(
-            "the run had other statistics than its input has now",
-            hint="give those it had with --statistics, or run dedup again",
-        )
-    return made
 
 
 def query_inputs(
@@ -114,12 +91,12 @@ def query_inputs(
     threads: int = 0,
 ) -> Iterator[Added]:
     """What the index says of the pages of files, folders or globs; nothing is added."""
-    opened = Opened([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
-    yield from _each(index, "query", opened, None, threads, Silent())
+    spec = InputSpec([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
+    yield from _each(index, "query", spec.open(), None, threads, Silent())
 
 
 def _each(
-    index: Index, what: Literal["add", "query"], opened: Opened, names: list[str] | None, threads: int,
+    index: Index, what: Literal["add", "query"], source: Source, names: list[str] | None, threads: int,
     progress: Progress,
 ) -> Iterator[Added]:  # fmt: skip
     """Reading and fingerprinting goes on in other threads while a batch is carried out."""
@@ -131,7 +108,7 @@ def _each(
         return arrays, loaded.skipped, chunk.nbytes
 
     before = 0
-    with opened.source() as source, ThreadPoolExecutor(1) as committing:
+    with source, ThreadPoolExecutor(1) as committing:
         progress.begin("reading", source.nbytes())
         under_way: deque[tuple[Future[list[Answer]], Sequence[Skipped]]] = deque()
         try:
@@ -150,7 +127,7 @@ def _each(
         finally:
             progress.end()
     if names is not None and before != len(names):
-        raise InputError("the inputs have changed since the run: pages are missing", where=", ".join(opened.paths))
+        raise InputError("the inputs have changed since the run: pages are missing", hint="run dedup again")
 
 
 def _renamed(arrays: Arrays, names: list[str]) -> Arrays:

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.engines.fingerprinting import Given
 from neardup.errors import InputError, UsageError
 from neardup.index.shape import Shape
+from neardup.plan import Given
 from neardup.selection import check_several
 from neardup.sources.memory import Pages, as_table, texts
 from neardup.text import Reading, read

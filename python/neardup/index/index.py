@@ -17,17 +17,17 @@ from typing import Any, Final, Literal, Self
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.default import default_detector, default_without_statistics
-from neardup.engines import first_pass
+from neardup.engines.common.statistics import check
 from neardup.errors import ConflictError, FormatError, InputError, OutputError, UsageError
-from neardup.fingerprints import CollectionStatistics
 from neardup.index.about import TABLES, About
 from neardup.index.answers import Answer, answers
 from neardup.index.group import Group
 from neardup.index.incoming import Arrays, Page, Request, arrays_of, arrays_of_batch, encoded, moment, page_list
 from neardup.index.shape import open_store, shape_of
 from neardup.index.single import single_of
+from neardup.methods import Detector, parse
+from neardup.methods.default import default_detector, default_without_statistics
+from neardup.methods.statistics import CollectionStatistics
 from neardup.page import Kinds
 from neardup.sinks.folder import new_folder
 from neardup.sources.memory import Pages
@@ -157,7 +157,7 @@ class Index:
                 hint="make them with neardup statistics, and give them with --statistics",
             )
         if statistics is not None:
-            first_pass.check(statistics, chosen, reading)
+            check(statistics, chosen, reading)
         if most < 1:
             raise UsageError("a key must list at least one page", hint=f"the default is {MOST}")
         about = About(chosen, reading, most, statistics if chosen.counted() else None)
@@ -355,9 +355,7 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     with tempfile.TemporaryDirectory(prefix="neardup-verify-") as scratch, in_words(place):
         pages, sets, keys, complaints = _native.verify_index(
             tables_of(place),
-            list(shape.widths),
-            len(shape.sets),
-            list(shape.rules),
+            shape.native,
             most=about.most,
             place=Path(scratch) / TABLES,
         )

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
-from neardup.detectors import Rule
-from neardup.fingerprints.native_kinds import native_kind
 from neardup.index.answers import Answer, answer_of
 from neardup.index.incoming import Page, Request, encoded, seconds, token_array
 from neardup.index.shape import Shape
+from neardup.methods import Rule
+from neardup.methods.native_kinds import native_kind
 from neardup.sources.memory import row_of
 from neardup.text import Reading
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from neardup.engines.progress import Progress, Silent
+from neardup.engines.common.progress import Progress, Silent
 from neardup.errors import UsageError
 from neardup.page import Skipped
 from neardup.render.archive import Archive
@@ -17,7 +17,7 @@ from neardup.render.pages import addresses, is_address, stored
 from neardup.render.pool import blocking, find_browser, rendered, require_playwright
 from neardup.render.settings import Job, Rendered, RenderSettings
 from neardup.render.sink import check_name, write_rendered
-from neardup.results import Opened
+from neardup.sources import InputSpec
 from neardup.sources.expand import expand
 from neardup.sources.files import STDIN_NAME
 
@@ -81,7 +81,7 @@ def render(
     out: str | os.PathLike[str],
     settings: RenderSettings | None = None,
     *,
-    opened: Opened | None = None,
+    spec: InputSpec | None = None,
     progress: Progress | None = None,
 ) -> Rendering:
     """Renders addresses, or the pages of files, and writes what comes of them to one file.
@@ -105,11 +105,11 @@ def render(
         archive = Archive(settings.archives) if settings.archives else None
         jobs = addresses(urls)
     else:
-        opened = opened or Opened(list(inputs))
-        files = [path for path in opened.paths if path != STDIN_NAME]
-        archives = [named.place.path for named in expand(files, opened.format) if named.format == "warc"]
+        spec = spec or InputSpec(list(inputs))
+        files = [path for path in spec.paths if path != STDIN_NAME]
+        archives = [named.place.path for named in expand(files, spec.format) if named.format == "warc"]
         archive = None if settings.live else Archive([*settings.archives, *archives])
-        jobs = stored(opened, settings.live, told.skipped)
+        jobs = stored(spec, settings.live, told.skipped)
     progress = progress or Silent()
     progress.begin("rendering")
     try:

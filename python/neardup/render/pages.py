@@ -9,7 +9,7 @@ from typing import Final
 from neardup.errors import InputError, UsageError
 from neardup.page import Skipped
 from neardup.render.settings import Job
-from neardup.results import Opened
+from neardup.sources import InputSpec
 
 #: Where pages stand that have no address of their own.
 NOWHERE: Final = "http://stored.invalid/"
@@ -56,11 +56,11 @@ def read_addresses(path: str | os.PathLike[str]) -> list[str]:
     return found
 
 
-def stored(opened: Opened, live: bool, skipped: list[Skipped]) -> Iterator[Job]:
+def stored(spec: InputSpec, live: bool, skipped: list[Skipped]) -> Iterator[Job]:
     """The pages of the inputs; with ``live`` only their addresses. What cannot be read is added to ``skipped``."""
     seen: dict[str, int] = {}
     row = 0
-    with opened.source() as source:
+    with spec.open() as source:
         for chunk in source.chunks():
             loaded = chunk.load()
             skipped.extend(loaded.skipped)

@@ -16,7 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.report.run_pages import RunPages, together
+from neardup.results.pages import RunPages
+from neardup.results.texts import together
 from neardup.text import read
 
 #: Other pages of the site that are looked at.

@@ -18,21 +18,23 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.comparison import Comparison, compare_batch
-from neardup.detectors import Detector, parse
-from neardup.detectors.default import compared_detectors
 from neardup.engines import Settings, Silent
-from neardup.engines.collect import collect
-from neardup.engines.fingerprinting import beyond_tokens
-from neardup.engines.first_pass import count, suits
+from neardup.engines.common.statistics import suits
+from neardup.engines.local.reading import collect
+from neardup.engines.local.statistics import count
 from neardup.errors import InputError
-from neardup.fingerprints import CollectionStatistics
+from neardup.methods import Detector, parse
+from neardup.methods.default import compared_detectors
+from neardup.methods.statistics import CollectionStatistics
+from neardup.plan import Given, beyond_tokens
 from neardup.report.boilerplate import RULE, boilerplate, site_samples
 from neardup.report.kinds import Kind, Page, kind_of
 from neardup.report.paths import PairGraph
-from neardup.report.run_pages import RunPages, together
 from neardup.report.side_by_side import without_cut_end
 from neardup.report.verdicts import RuleVerdict, Verdict, distance, verdict_of
 from neardup.results import Result
+from neardup.results.pages import RunPages
+from neardup.results.texts import together
 from neardup.sources.memory import Memory, texts
 from neardup.text import read, term_lists
 
@@ -213,10 +215,12 @@ def _look(
 
     found = read(batch, settings.reading)
     comparison = compare_batch(batch, settings=settings, judges=["exact"])
+    pages = batch if compared is None else compared
+    given = Given(pages, settings.reading, found.tokens)
     verdicts = [
         verdict_of(
-            judge, batch if compared is None else compared, found.tokens, same_site=comparison.same_site,
-            identical=comparison.identical, reading=settings.reading, statistics=statistics_for(judge),
+            judge, pages, found.tokens, same_site=comparison.same_site, identical=comparison.identical,
+            reading=settings.reading, statistics=statistics_for(judge), given=given,
         )
         or Verdict(str(judge), False, [], "needs statistics that this run did not count: not asked")
         for judge in judges

@@ -21,8 +21,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.earlier_pages import EarlierPages
 from neardup.graph.power_law import PowerLaw, fit_power_law
+from neardup.results.earlier import EarlierPages
 
 #: Clusters of each kind that are shown, and pages of each.
 SHOWN: Final = 5

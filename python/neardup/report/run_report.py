@@ -21,17 +21,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.outcome import PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.tables import PAGES_OUT, PAIRS_OUT
 from neardup.errors import InputError
 from neardup.report import made
 from neardup.report import run_sections as sections
 from neardup.report.findings import Findings, ShownCluster, example_rows
 from neardup.report.frame import Content, Html, HtmlPage, element, html, paragraph
 from neardup.report.kinds import Page, kind_of
-from neardup.report.run_pages import RunPages, together
 from neardup.report.side_by_side import pair_html, without_cut_end
 from neardup.results import Result
-from neardup.tables import TableRows
+from neardup.results.pages import RunPages
+from neardup.results.texts import together
 from neardup.text import Reading, read, term_lists
 
 FILE: Final = "report.html"
@@ -282,12 +282,11 @@ def write_report(run: str | os.PathLike[str] | Result | RunPages, *, patient: bo
     if folder is None:
         raise InputError("the run was not written to a folder", hint="give dedup an out=")
     findings = Findings(pages.result.clusters, len(pages))
-    for table, schema, look in (
-        (TableRows(folder / "pages.parquet", PAGES_OUT), PAGES_OUT, findings.add_pages),
-        (TableRows(folder / "pairs.parquet", PAIRS_OUT), PAIRS_OUT, findings.add_pairs),
-    ):
-        for _, group in table.groups(schema.names):
-            look(group)
+    tables = pages.result.tables
+    for _, group in tables["pages"].groups(PAGES_OUT.names):
+        findings.add_pages(group)
+    for _, group in tables["pairs"].groups(PAIRS_OUT.names):
+        findings.add_pairs(group)
     findings.add_earlier(pages.result.earlier)
     missing = findings.missing().tolist()
     findings.records |= dict(zip(missing, pages.at(missing), strict=True))

@@ -8,15 +8,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.earlier_pages import REASON as EARLIER
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.default import described
-from neardup.engines.outcome import REASONS
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.default import described
+from neardup.engines.common.reasons import REASONS
 from neardup.graph.power_law import PowerLaw
 from neardup.graph.statistics import HIGH_DEGREE
 from neardup.report.findings import BINS, Findings, ShownCluster, fit, law_line
 from neardup.report.frame import Content, Html, element, figures, folded, html, paragraph, plot, plots, table, warning
 from neardup.report.made import setting_rows
+from neardup.results.earlier import REASON as EARLIER
 from neardup.text import Reading
 
 #: Records that could not be read that are listed.

@@ -7,27 +7,13 @@ the collection need its statistics: the run's own where it has some, else they a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from neardup import _native
-from neardup.detectors import Detector, Rule
-from neardup.detectors.rules import (
-    AgreeingBits,
-    AgreeingColumns,
-    AgreeingLanes,
-    ColumnGroups,
-    Pieces,
-    RarestChunks,
-    SharedOfLarger,
-    SupershinglePairs,
-    confirming,
-)
-from neardup.engines.fingerprinting import Given
-from neardup.fingerprints import AnyFingerprint, CollectionStatistics, Statistical, TermSketch
+from neardup.methods import Detector
+from neardup.methods.statistics import CollectionStatistics
+from neardup.plan import Given, Plan, RuleFinding
 from neardup.text import Reading
 
 _FIRST, _SECOND = np.array([0], np.uint32), np.array([1], np.uint32)
@@ -98,10 +84,12 @@ def verdict_of(
     identical: bool,
     reading: Reading = Reading(),
     statistics: CollectionStatistics | None = None,
+    given: Given | None = None,
 ) -> Verdict | None:
     """What the detector says of the two pages of a batch; None where it needs statistics that are not at hand.
+    Detectors share the fingerprints that were made of ``given``.
 
-    >>> from neardup.detectors import parse
+    >>> from neardup.methods import parse
     >>> from neardup.sources.memory import texts
     >>> from neardup.text import read
     >>> both = texts(["one two three four five six seven eight nine ten", "another page of nine words or so it is"])
@@ -119,84 +107,30 @@ def verdict_of(
         return None
     if not detector.rules():
         return Verdict(str(detector), False, [], "it joins pages with the same tokens, and no others")
-    values: dict[AnyFingerprint, Any] = {}
-    given = Given(pages, reading, tokens)
-    for kind in detector.fingerprints():
-        made = kind.given(statistics) if isinstance(kind, Statistical) and statistics is not None else kind
-        values[kind] = made.compute(given.to(kind))  # type: ignore[union-attr]
-    rules = [_rule_verdict(rule, values, same_site) for rule in detector.rules()]
-    return Verdict(str(detector), any(rule.accepted for rule in rules), rules)
+    plan = Plan(detector, reading, statistics)
+    values = plan.values(given or Given(pages, reading, tokens))
+    found = plan.pair(values, _FIRST, _SECOND, np.array([same_site]))
+    return Verdict(str(detector), bool(found.accepted[0]), [_rule_verdict(rule) for rule in found.rules])
 
 
-def _rule_verdict(rule: Rule, values: dict[AnyFingerprint, Any], same_site: bool) -> RuleVerdict:
-    words, shared, keys = _keys(rule, values[rule.keys.fingerprint])
-    measure, value, most = _measure(rule, values[rule.verify.fingerprint])
-    terms, terms_needed = _terms(rule, values)
+def _rule_verdict(found: RuleFinding) -> RuleVerdict:
+    arrays = found.arrays
+    terms, terms_needed = found.terms(0) or (None, 0.0)
+    number = int if found.counts else float
     return RuleVerdict(
-        rule=rule.name,
-        speaks=rule.predicate == "any" or (rule.predicate == "same-site") == same_site,
-        predicate=rule.predicate,
-        keys=words,
-        shared_keys=shared,
-        all_keys=keys,
-        measure=measure,
-        value=value,
-        needed=rule.verify.least,
-        most=most,
+        rule=found.rule.name,
+        speaks=bool(arrays.applies[0]),
+        predicate=found.rule.predicate,
+        keys=found.keys,
+        shared_keys=int(arrays.keys_shared[0]),
+        all_keys=int(arrays.keys[0]),
+        measure=found.measure,
+        value=number(arrays.value[0]),
+        needed=number(arrays.threshold),
+        most=number(arrays.greatest),
         terms=terms,
         terms_needed=terms_needed,
     )
-
-
-def _terms(rule: Rule, values: dict[AnyFingerprint, Any]) -> tuple[float | None, float]:
-    asked = confirming(rule.verify)
-    if asked is None or not isinstance(asked.fingerprint, TermSketch):
-        return None, 0.0
-    agreeing = int(_native.agreeing_bits(values[asked.fingerprint], _FIRST, _SECOND)[0])
-    return asked.fingerprint.similarity(agreeing), asked.fingerprint.similarity(asked.least)
-
-
-def _keys(rule: Rule, values: Any) -> tuple[str, int, int]:
-    keys = rule.keys
-    if isinstance(keys, RarestChunks):
-        # Any pair that is alike enough shares one of its rarest chunks: to share a chunk is what can be told here.
-        shared, union = _sets(values)
-        return "chunks (the rarest are keys)", shared, union
-    numbers: npt.NDArray[np.uint64] = keys.of(values)
-    if isinstance(keys, SupershinglePairs):
-        words = "pairs of supershingles"
-    elif isinstance(keys, Pieces):
-        words = f"pieces of {values.shape[1] * 64 // keys.pieces} bits"
-    elif isinstance(keys, ColumnGroups):
-        words = "groups of numbers"
-    else:
-        words = "numbers"
-    return words, int((numbers[0] == numbers[1]).sum()), numbers.shape[1]
-
-
-def _measure(rule: Rule, values: Any) -> tuple[str, float, float]:
-    verify = rule.verify
-    if isinstance(verify, AgreeingBits):
-        return "bits that agree", int(_native.agreeing_bits(values, _FIRST, _SECOND)[0]), verify.fingerprint.bits
-    if isinstance(verify, AgreeingColumns):
-        words = "supershingles that agree" if hasattr(verify.fingerprint, "groups") else "numbers that agree"
-        return words, int(_native.equal_columns(values, _FIRST, _SECOND)[0]), values.shape[1]
-    if isinstance(verify, AgreeingLanes):
-        bits, lanes = verify.fingerprint.bits, verify.fingerprint.m
-        apart = np.unpackbits((values[0] ^ values[1]).view(np.uint8), bitorder="little")[: lanes * bits]
-        return "lanes that agree", int((~apart.reshape(lanes, bits).astype(bool).any(axis=1)).sum()), lanes
-    shared, union = _sets(values)
-    if isinstance(verify, SharedOfLarger):
-        larger = max(len(values[0]), len(values[1]))
-        return "share of the larger page's paragraphs", shared / larger if larger else 0.0, 1.0
-    words = "Jaccard similarity of shingles" if type(verify).__name__ == "ExactJaccard" else "ratio of shared chunks"
-    return words, shared / union if union else 0.0, 1.0
-
-
-def _sets(values: pa.LargeListArray) -> tuple[int, int]:
-    a, b = (np.unique(values[at].values.to_numpy()) for at in (0, 1))
-    shared = len(np.intersect1d(a, b, assume_unique=True))
-    return shared, len(a) + len(b) - shared
 
 
 def distance(rule: RuleVerdict) -> str:

@@ -19,9 +19,10 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.engines import Progress
-from neardup.engines.outcome import unique_ids
+from neardup.engines.local.identity import unique_ids
 from neardup.errors import InputError
-from neardup.fingerprints import Projection, ShingleSet, Supershingles
+from neardup.methods.projections import Projection
+from neardup.methods.shingles import ShingleSet, Supershingles
 from neardup.signals.comparisons import SIMHASH_BITS
 from neardup.signals.compression import METHODS, own_sizes
 from neardup.signals.idf import Idf

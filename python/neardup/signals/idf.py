@@ -1,7 +1,7 @@
 """Tables of inverse document frequencies: built from a collection, saved, and never assumed.
 
 idf(term) = ln(N / df): N different pages, df of them with the term; a term that the collection has not, or has on one
-page only, counts as df = 1. The table is the statistics of chunks of one token (``neardup.fingerprints.statistics``),
+page only, counts as df = 1. The table is the statistics of chunks of one token (``neardup.methods.statistics``),
 which keep what occurs on two pages or more; its digest names it in every table of signals that was made with it.
 """
 
@@ -17,12 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.detectors import parse
 from neardup.engines import Progress, Settings, Silent
-from neardup.engines.collect import collect
-from neardup.engines.first_pass import count
+from neardup.engines.local.reading import collect
+from neardup.engines.local.statistics import count
 from neardup.errors import FormatError, InputError
-from neardup.fingerprints import CollectionStatistics, ShingleSet
+from neardup.methods import parse
+from neardup.methods.shingles import ShingleSet
+from neardup.methods.statistics import CollectionStatistics
 from neardup.sources import Source
 from neardup.text import Reading
 

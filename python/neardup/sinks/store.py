@@ -1,4 +1,5 @@
-"""The store of page texts (``texts.parquet``): every page as it was read, to be found again by its row.
+"""The store of page texts (``texts.parquet``): every page as it was read, to be found again by its row
+(``neardup.results.texts``).
 
 Parquet is seekable: row groups hold about a megabyte each, so one page costs one small group to read and unpack, and
 tools that read Parquet can search it. Written from a second reading of the input, in its order.
@@ -7,7 +8,7 @@ tools that read Parquet can search it. Written from a second reading of the inpu
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -26,10 +27,11 @@ def write_store(batches: Iterable[pa.RecordBatch], path: str | os.PathLike[str])
 
     >>> import pathlib, tempfile
     >>> from neardup.sources.memory import texts
+    >>> import pyarrow.parquet as pq
     >>> path = pathlib.Path(tempfile.mkdtemp()) / FILE
     >>> write_store(texts(["one", "two"]).batches, path)
-    >>> read_store(path, [1, 0])["content"].to_pylist()
-    [b'two', b'one']
+    >>> pq.read_table(path)["content"].to_pylist()
+    [b'one', b'two']
     """
     write_groups(STORE, _groups(batches), path)
 
@@ -47,18 +49,3 @@ def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
             rows = pa.array(np.arange(row, row + cut.num_rows, dtype=np.uint64))
             yield pa.Table.from_arrays([rows, *cut.columns], schema=STORE)
             row, start = row + cut.num_rows, start + cut.num_rows
-
-
-def read_store(path: str | os.PathLike[str], rows: Sequence[int]) -> pa.RecordBatch:
-    """The pages of these rows, in the order asked for."""
-    import pyarrow.parquet as pq
-
-    # Opened here, for pyarrow takes no path that is not UTF-8.
-    with open(path, "rb") as raw, pq.ParquetFile(raw) as file:
-        counts = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-        ends = np.cumsum([0, *counts])
-        groups = sorted({int(np.searchsorted(ends, row, "right")) - 1 for row in rows})
-        table = file.read_row_groups(groups, use_threads=False)
-    places = {row: at for at, row in enumerate(table.column("row").to_pylist())}
-    taken = table.take([places[row] for row in rows]).select(PAGES.names).cast(PAGES)
-    return taken.combine_chunks().to_batches()[0]

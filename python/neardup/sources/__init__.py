@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from neardup.sources.base import Chunk, Fields, Loaded, Source
 from neardup.sources.inputs import Inputs, open_inputs
+from neardup.sources.spec import InputSpec
 
-__all__ = ["Chunk", "Fields", "Inputs", "Loaded", "Source", "open_inputs"]
+__all__ = ["Chunk", "Fields", "InputSpec", "Inputs", "Loaded", "Source", "open_inputs"]

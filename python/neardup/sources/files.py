@@ -138,8 +138,8 @@ class Once:
         return self._stream.read(size)
 
     def native(self) -> tuple[bytes, io.FileIO] | None:
-        """What was read already and is not asked for again, and the system's file that the rest stands in; None if it is
-        no file of the system. Whoever takes these reads on without Python."""
+        """What was read already and is not asked for again, and the system's file that the rest stands in; None if it
+        stands in none. Whoever takes these reads on without Python."""
         stream = self._stream
         if not isinstance(stream, io.BufferedReader) or type(stream.raw) is not io.FileIO:
             return None

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
-from neardup.engines.matches import Matches
+from neardup.engines.local.matching import Matches
 from neardup.study.clustering import DUPLICATES, Clustering, Level, Mask, Plan, Rows, cluster_sizes
 
 

@@ -17,24 +17,23 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import _native
-from neardup.detectors import Detector, parse
-from neardup.detectors.shingle_paragraphs import ShingleParagraphing
-from neardup.engines import Progress, Settings, Silent, first_pass
-from neardup.engines.collect import Collection, collect
-from neardup.engines.local import stages
-from neardup.engines.matching import match, site_numbers
-from neardup.engines.outcome import unique_ids
-from neardup.engines.parts import LIST
-from neardup.engines.scratch import Scratch, discard
-from neardup.engines.stopwatch import Stopwatch
-from neardup.engines.unread import FILE as SKIPPED_FILE
-from neardup.engines.unread import all_of, unread_of
+from neardup.engines import Progress, Settings, Silent
+from neardup.engines.common.page_columns import LIST
+from neardup.engines.common.progress import Stopwatch, stages
+from neardup.engines.common.statistics import frozen
+from neardup.engines.common.unread import FILE as SKIPPED_FILE
+from neardup.engines.common.unread import all_of, unread_of
+from neardup.engines.local.identity import site_numbers, unique_ids
+from neardup.engines.local.matching import match
+from neardup.engines.local.reading import Collection, collect
+from neardup.engines.local.scratch import Scratch, discard
+from neardup.engines.local.statistics import prepare
 from neardup.errors import FormatError, InputError, UsageError
-from neardup.fingerprints import ShingleParagraphs
-from neardup.results import Opened
+from neardup.methods import Detector, parse
+from neardup.methods.paragraphs import ShingleParagraphing, ShingleParagraphs
 from neardup.sinks import write_groups, write_json, write_table
 from neardup.sinks.folder import new_folder
-from neardup.sources import Fields, Loaded
+from neardup.sources import Fields, InputSpec, Loaded
 from neardup.spreadsheet import write_csv
 from neardup.study import tables
 from neardup.study.clustering import DUPLICATES, Clustering, Plan
@@ -137,7 +136,7 @@ def study(
     settings, progress = settings or Settings(), progress or Silent()
     start, others = read_seeds(seeds), [_growth_of(place) for place in like]
     told = None if links is None else read_links(os.fspath(links))
-    opened = Opened([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
+    spec = InputSpec([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
     with ExitStack() as stack:
         folder = scratch = None
         if out is not None:
@@ -145,7 +144,7 @@ def study(
             place = Path(out).parent / f".{Path(out).name}.scratch"
             scratch = Scratch.start(place, {"study": VERSION})
             stack.callback(discard, place)
-        source = stack.enter_context(opened.source())
+        source = stack.enter_context(spec.open())
         watch = Stopwatch(progress)
         paragraphs = chosen.paragraphs() if isinstance(chosen, ShingleParagraphing) else None
         wanted = _Wanted(paragraphs, told is None, [])
@@ -169,7 +168,7 @@ def study(
             "levels": shares if paragraphs is not None else [],
             "steps": {**asdict(clustering.plan), "paragraphs": _paragraph_count(collection, paragraphs)},
             "settings": asdict(settings),
-            "input": asdict(opened),
+            "input": asdict(spec),
             "links_from": "the pages" if links is None else os.fspath(links),
             "link_graph": connection.counts | ({} if told is None else {"unreadable_links": told.unreadable}),
             "tables": {key: {"title": table.title, "rows": table.rows} for key, table in made.items()},
@@ -211,7 +210,7 @@ def _clustering(
     steps, seed, stop_at = cut
     if not isinstance(detector, ShingleParagraphing):
         if detector.counted():
-            first_pass.prepare(collection, detector, settings, first_pass.frozen(settings, detector))
+            prepare(collection, detector, settings, frozen(settings, detector))
         matches = match(collection, detector, settings)
         considered = collection.column("tokens").to_numpy() > 0
         return cluster_by_matches(matches, considered, Plan.of(steps or STEPS, seed, stop_at))

@@ -1,1 +1,1 @@
-"""Servers: the browser application of a run, and the service of an index."""
+"""The browser application of a run."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neardup.errors import ConflictError, InputError, UsageError
 from neardup.report.run_report import write_report
-from neardup.revision import revise
+from neardup.results.revision import revise
 from neardup.web.decisions import digest
 from neardup.web.workspace import Workspace
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from neardup.errors import ConflictError, InputError, MissingExtra, NeardupError, UsageError
 from neardup.evaluation.judging import Judging
-from neardup.results import Opened
-from neardup.sinks.store import FILE, read_store
-from neardup.sources import Fields
+from neardup.results.texts import page_source
 from neardup.web.contents import Contents
 from neardup.web.explaining import Explaining
 from neardup.web.listing import Lists
@@ -27,9 +25,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from neardup.web.workspace import Workspace
-
-#: Pages that are taken from the store of a run at once.
-_STORED: Final = 1000
 
 
 def require_ui() -> None:
@@ -49,19 +44,9 @@ def open_workspace(
     from neardup.web.workspace import Workspace, environment
 
     run = OpenRun(folder, decisions)
-    told = run.report["input"]
-    opened = Opened(**(told | {"fields": Fields(**told["fields"])}))
 
     def batches() -> Iterator[pa.RecordBatch]:
-        store = run.folder / FILE
-        if store.exists():
-            count = run.counts["pages"]
-            for start in range(0, count, _STORED):
-                yield read_store(store, range(start, min(start + _STORED, count)))
-            return
-        if not opened.paths or "-" in opened.paths:
-            raise InputError("the input of this run cannot be read again")
-        with opened.source() as source:
+        with page_source(run.result) as source:
             for chunk in source.chunks():
                 yield chunk.load().pages
 
@@ -84,8 +69,8 @@ def application(
     space: Workspace, *, hosts: Iterable[str] | None = None, addresses: bool = False, token: str | None = None
 ) -> ASGIApp:
     """The guarded application of an open workspace."""
+    from neardup.service.hosts import LOOPBACK
     from neardup.web.guard import Guard
-    from neardup.web.hosts import LOOPBACK
 
     inner = _routes()
     inner.state.space = space

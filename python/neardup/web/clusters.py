@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from neardup import _native
-from neardup.engines.outcome import REASONS
+from neardup.engines.common.reasons import REASONS
 from neardup.errors import InputError, NeardupError, UsageError
-from neardup.fingerprints import ShingleSet
 from neardup.graph import best_between_sets
 from neardup.graph.cut import Cut
+from neardup.methods.shingles import ShingleSet
 from neardup.text import Reading, read
 from neardup.web.listing import SORTS, STATES, Query, cohesion_of
 from neardup.web.run import OpenRun

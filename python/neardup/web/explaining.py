@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from neardup.errors import NeardupError
 from neardup.report.explain import Explanation, explain
-from neardup.report.run_pages import RunPages, together
+from neardup.results.pages import RunPages
+from neardup.results.texts import together
 from neardup.web.run import OpenRun
 
 _HELD: Final = 32

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, urlencode
 
-from neardup.web.hosts import LOOPBACK, Hosts, is_own_origin
+from neardup.service.hosts import LOOPBACK, Hosts, is_own_origin
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

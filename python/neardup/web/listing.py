@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import numpy as np
 import numpy.typing as npt
 
-from neardup.engines.outcome import REASONS
+from neardup.engines.common.reasons import REASONS
 from neardup.errors import UsageError
 from neardup.graph.cut import Cut
 from neardup.web.run import OpenRun

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.engines.accepted import AcceptedPairs
-from neardup.engines.outcome import REASONS
+from neardup.engines.common.accepted import AcceptedPairs
+from neardup.engines.common.reasons import REASONS
 from neardup.web.listing import Query
 from neardup.web.run import OpenRun
 from neardup.web.workspace import Workspace

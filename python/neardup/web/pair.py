@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from neardup.engines.outcome import REASONS
+from neardup.engines.common.reasons import REASONS
 from neardup.errors import NeardupError
 from neardup.report import explain_page
 from neardup.report.explain import Explanation

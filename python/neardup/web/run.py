@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from neardup.engines.outcome import REASONS
+from neardup.engines.common.reasons import REASONS
 from neardup.errors import InputError
 from neardup.graph.cut import Cut, Shape, cut, steps
 from neardup.results import open_result
-from neardup.revision import Decisions, pair_places, shape_of
+from neardup.results.revision import Decisions, pair_places, shape_of
 from neardup.web.decisions import Decided, DecisionStore, digest
 
 _CUTS: Final = 4
@@ -47,9 +47,8 @@ class OpenRun:
         return "\n".join(self.pages.take(range(count), ["id"]).column(0).to_pylist())
 
     def close(self) -> None:
-        """Lets go of the files."""
+        """Lets go of the decisions; the tables' files are closed when nobody holds the run."""
         self.store.close()
-        self.pages.close()
 
     # Numbers --------------------------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from neardup.errors import UsageError
+from neardup.service.loopback import is_loopback
 from neardup.web.application import application, open_workspace, require_ui
-from neardup.web.loopback import is_loopback
 
 #: Tried first, so that an address can be kept; another is taken where it is in use.
 PORT: Final = 8740

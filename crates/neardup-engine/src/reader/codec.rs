@@ -10,6 +10,8 @@ use liblzma::stream as lzma;
 use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
+use crate::error::{Error, Result};
+
 /// Most plain bytes of a step.
 pub const PIECE: usize = 1 << 20;
 
@@ -135,9 +137,9 @@ impl fmt::Debug for ZstdFrames {
 
 impl Codec {
     /// A decoder at the beginning of a member; `dictionary` is that of a file of zstd frames.
-    pub fn new(compression: Compression, dictionary: Option<&[u8]>) -> Result<Self, String> {
+    pub fn new(compression: Compression, dictionary: Option<&[u8]>) -> Result<Self> {
         Ok(match compression {
-            Compression::None => return Err("bytes that are not compressed".into()),
+            Compression::None => return Err(damaged("bytes that are not compressed")),
             Compression::Gzip => Self::inflate(true, 31),
             Compression::Xz => Self::Xz(lzma::Stream::new_stream_decoder(XZ_BYTES, 0).map_err(lzma_reason)?),
             Compression::Bzip2 => Self::Bzip2(bzip2::Decompress::new(false)),
@@ -151,7 +153,7 @@ impl Codec {
     }
 
     /// Unpacks some of `given` behind what `out` holds; what is wrong with it.
-    pub fn step(&mut self, given: &[u8], out: &mut Vec<u8>) -> Result<Step, String> {
+    pub fn step(&mut self, given: &[u8], out: &mut Vec<u8>) -> Result<Step> {
         let length = out.len();
         out.reserve(PIECE);
         let spare = &mut out.spare_capacity_mut()[..PIECE];
@@ -163,8 +165,8 @@ impl Codec {
                 let written = (engine.total_out() - before_out) as usize;
                 // A fault that is met behind good bytes is left in the message, and the call is called good.
                 let done = match (engine.error_message(), status) {
-                    (Some(reason), _) => Err(reason.to_owned()),
-                    (None, Err(error)) => Err(error.as_str().to_owned()),
+                    (Some(reason), _) => Err(damaged(reason)),
+                    (None, Err(error)) => Err(damaged(error.as_str())),
                     (None, Ok(status)) => Ok(status == zlib_rs::Status::StreamEnd),
                 };
                 (used, written, done)
@@ -181,7 +183,7 @@ impl Codec {
                 let status = engine.decompress_uninit(given, spare);
                 let used = (engine.total_in() - before_in) as usize;
                 let written = (engine.total_out() - before_out) as usize;
-                let reason = |_| "Invalid data stream".to_owned();
+                let reason = |_| damaged("Invalid data stream");
                 (used, written, status.map(|status| status == bzip2::Status::StreamEnd).map_err(reason))
             }
             Self::Zstd(frames) => return frames.step(given, out),
@@ -193,8 +195,12 @@ impl Codec {
     }
 }
 
-fn lzma_reason(error: lzma::Error) -> String {
-    match error {
+fn damaged(reason: &str) -> Error {
+    Error::Damaged(reason.to_owned())
+}
+
+fn lzma_reason(error: lzma::Error) -> Error {
+    damaged(match error {
         lzma::Error::Data => "Corrupt input data",
         lzma::Error::Options => "Invalid or unsupported options",
         lzma::Error::Format => "Input format not supported by decoder",
@@ -202,8 +208,7 @@ fn lzma_reason(error: lzma::Error) -> String {
         lzma::Error::Mem => "out of memory",
         lzma::Error::NoCheck | lzma::Error::UnsupportedCheck => "Unsupported integrity check",
         lzma::Error::Program => "Internal error",
-    }
-    .to_owned()
+    })
 }
 
 /// A decoder of zstd frames, one after another with the same dictionary.
@@ -214,7 +219,7 @@ pub struct ZstdFrames {
 }
 
 impl ZstdFrames {
-    fn new(dictionary: Option<&[u8]>) -> Result<Self, String> {
+    fn new(dictionary: Option<&[u8]>) -> Result<Self> {
         let mut context = DCtx::create();
         context.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW)).map_err(zstd_reason)?;
         if let Some(dictionary) = dictionary {
@@ -223,7 +228,7 @@ impl ZstdFrames {
         Ok(Self { context, scratch: Vec::with_capacity(DCtx::out_size()) })
     }
 
-    fn step(&mut self, given: &[u8], out: &mut Vec<u8>) -> Result<Step, String> {
+    fn step(&mut self, given: &[u8], out: &mut Vec<u8>) -> Result<Step> {
         let before = out.len();
         let mut input = InBuffer::around(given);
         loop {
@@ -243,6 +248,6 @@ impl ZstdFrames {
     }
 }
 
-fn zstd_reason(code: usize) -> String {
-    zstd_safe::get_error_name(code).to_owned()
+fn zstd_reason(code: usize) -> Error {
+    damaged(zstd_safe::get_error_name(code))
 }

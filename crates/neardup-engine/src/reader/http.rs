@@ -10,6 +10,7 @@ use std::io::Read;
 use neardup_core::length::{grouped, too_long};
 
 use super::codec::{Codec, Compression};
+use crate::error::{Error, Result};
 
 /// Labels that change nothing, some of which are none.
 const NOTHING: [&str; 7] = ["identity", "none", "binary", "utf-8", "utf8", "iso-8859-1", "chunked"];
@@ -32,7 +33,7 @@ pub struct Coding<'a> {
 /// let coding = Coding { transfer: "chunked", ..Coding::default() };
 /// assert_eq!(decode_body(b"5\r\nhello\r\n0\r\n\r\n", coding, 100).unwrap(), b"hello".as_slice());
 /// ```
-pub fn decode_body<'a>(body: &'a [u8], coding: Coding<'_>, limit: usize) -> Result<Cow<'a, [u8]>, String> {
+pub fn decode_body<'a>(body: &'a [u8], coding: Coding<'_>, limit: usize) -> Result<Cow<'a, [u8]>> {
     let (transfers, contents) = (labels(coding.transfer), labels(coding.content));
     let mut body = Cow::Borrowed(body);
     if transfers.iter().any(|label| label == "chunked") {
@@ -42,7 +43,7 @@ pub fn decode_body<'a>(body: &'a [u8], coding: Coding<'_>, limit: usize) -> Resu
         body = unpacked(body, label, limit, coding.partial)?;
     }
     if body.len() > limit {
-        return Err(too_long("a body", body.len() as u64, limit as u64));
+        return Err(Error::Body(too_long("a body", body.len() as u64, limit as u64)));
     }
     Ok(body)
 }
@@ -70,7 +71,7 @@ fn chunk_size(bytes: &[u8]) -> Option<(usize, usize)> {
     Some((size, end + line_end))
 }
 
-fn unchunked(body: Cow<'_, [u8]>, partial: bool) -> Result<Cow<'_, [u8]>, String> {
+fn unchunked(body: Cow<'_, [u8]>, partial: bool) -> Result<Cow<'_, [u8]>> {
     if chunk_size(&body).is_none() {
         return Ok(body); // the label stayed when the archive undid the coding
     }
@@ -81,7 +82,9 @@ fn unchunked(body: Cow<'_, [u8]>, partial: bool) -> Result<Cow<'_, [u8]>, String
             if at >= body.len() || partial {
                 return Ok(plain.into());
             }
-            return Err(format!("chunked transfer encoding: no chunk size at byte {at} of the body"));
+            return Err(Error::Body(format!(
+                "chunked transfer encoding: no chunk size at byte {at} of the body"
+            )));
         };
         at += line;
         if size == 0 {
@@ -93,7 +96,7 @@ fn unchunked(body: Cow<'_, [u8]>, partial: bool) -> Result<Cow<'_, [u8]>, String
             if partial {
                 return Ok(plain.into());
             }
-            return Err("chunked transfer encoding: the body ends inside a chunk".into());
+            return Err(Error::Body("chunked transfer encoding: the body ends inside a chunk".into()));
         }
         at += size;
         at += match &body[at..] {
@@ -104,12 +107,7 @@ fn unchunked(body: Cow<'_, [u8]>, partial: bool) -> Result<Cow<'_, [u8]>, String
     }
 }
 
-fn unpacked<'a>(
-    body: Cow<'a, [u8]>,
-    label: &str,
-    limit: usize,
-    partial: bool,
-) -> Result<Cow<'a, [u8]>, String> {
+fn unpacked<'a>(body: Cow<'a, [u8]>, label: &str, limit: usize, partial: bool) -> Result<Cow<'a, [u8]>> {
     if body.is_empty() || NOTHING.contains(&label) {
         return Ok(body);
     }
@@ -125,31 +123,43 @@ fn unpacked<'a>(
             .map_err(Fault::Damaged)
             .and_then(|codec| stepped(codec, &body, limit, true)),
         "br" => brotli(&body, limit),
-        _ => return Err(format!("unknown content encoding '{label}'")),
+        _ => return Err(Error::Body(format!("unknown content encoding '{label}'"))),
     };
-    plain.map(Cow::Owned).map_err(|fault| match fault {
-        Fault::Damaged(reason) => format!("content encoding {label}: {reason}"),
-        Fault::EndsEarly => format!("content encoding {label}: the body ends early"),
-        Fault::TooLong => {
-            format!(
-                "content encoding {label}: unpacks to more than --max-page ({} bytes)",
-                grouped(limit as u64)
-            )
-        }
+    plain.map(Cow::Owned).map_err(|fault| {
+        Error::Body(match fault {
+            Fault::Damaged(reason) => format!("content encoding {label}: {reason}"),
+            Fault::EndsEarly => format!("content encoding {label}: the body ends early"),
+            Fault::TooLong => {
+                format!(
+                    "content encoding {label}: unpacks to more than --max-page ({} bytes)",
+                    grouped(limit as u64)
+                )
+            }
+        })
     })
 }
 
 enum Fault {
-    Damaged(String),
+    Damaged(Error),
     EndsEarly,
     TooLong,
 }
 
-fn inflated(body: &[u8], form: (bool, u8), limit: usize, partial: bool) -> Result<Vec<u8>, Fault> {
+fn inflated(
+    body: &[u8],
+    form: (bool, u8),
+    limit: usize,
+    partial: bool,
+) -> std::result::Result<Vec<u8>, Fault> {
     stepped(Codec::inflate(form.0, form.1), body, limit, partial)
 }
 
-fn stepped(mut codec: Codec, body: &[u8], limit: usize, partial: bool) -> Result<Vec<u8>, Fault> {
+fn stepped(
+    mut codec: Codec,
+    body: &[u8],
+    limit: usize,
+    partial: bool,
+) -> std::result::Result<Vec<u8>, Fault> {
     let (mut plain, mut at) = (Vec::new(), 0);
     loop {
         let before = plain.len();
@@ -167,13 +177,13 @@ fn stepped(mut codec: Codec, body: &[u8], limit: usize, partial: bool) -> Result
     }
 }
 
-fn brotli(body: &[u8], limit: usize) -> Result<Vec<u8>, Fault> {
+fn brotli(body: &[u8], limit: usize) -> std::result::Result<Vec<u8>, Fault> {
     let mut plain = Vec::new();
     let decoder = brotli_decompressor::Decompressor::new(body, 1 << 16);
     decoder
         .take(limit as u64 + 1)
         .read_to_end(&mut plain)
-        .map_err(|error| Fault::Damaged(error.to_string()))?;
+        .map_err(|error| Fault::Damaged(Error::Damaged(error.to_string())))?;
     if plain.len() > limit { Err(Fault::TooLong) } else { Ok(plain) }
 }
 
@@ -186,9 +196,9 @@ mod tests {
 
     use super::*;
 
-    fn decode(body: &[u8], transfer: &str, content: &str) -> Result<Vec<u8>, String> {
+    fn decode(body: &[u8], transfer: &str, content: &str) -> std::result::Result<Vec<u8>, String> {
         let coding = Coding { transfer, content, partial: false };
-        decode_body(body, coding, 1000).map(Cow::into_owned)
+        decode_body(body, coding, 1000).map(Cow::into_owned).map_err(|error| error.to_string())
     }
 
     fn gzip(data: &[u8]) -> Vec<u8> {

@@ -217,7 +217,7 @@ fn response(record: Record<'_>, page: &mut RecordPage, longest: usize, partial: 
     }
     let (transfer, content) = (joined(&http, "Transfer-Encoding"), joined(&http, "Content-Encoding"));
     let coding = Coding { transfer: &transfer, content: &content, partial };
-    let body = decode_body(body, coding, longest).map_err(NoPage::Broken)?;
+    let body = decode_body(body, coding, longest).map_err(|error| NoPage::Broken(error.to_string()))?;
     (page.html, page.charset) = match named {
         Some(named) => named,
         None => kind_of("", &body, None)?,

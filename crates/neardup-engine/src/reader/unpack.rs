@@ -16,6 +16,7 @@ use neardup_core::warc::members::{Members, Stop};
 use neardup_core::warc::plain::{Pieces, Plain, Supply};
 
 use super::codec::{Codec, Compression, is_skippable};
+use crate::error::{Error, Result};
 
 /// Bytes asked of a file at a time.
 pub const READ_BYTES: usize = 1 << 20;
@@ -252,8 +253,8 @@ impl Unpacker {
                     } else if head[0] == 0 {
                         self.skip_padding()?;
                     } else if self.compression == Compression::Zstd && is_skippable(head) {
-                        if let Err(reason) = self.skippable(start)? {
-                            return Ok(self.damage(start, format!("damaged zstd data: {reason}")));
+                        if let Err(error) = self.skippable(start)? {
+                            return Ok(self.damaged(start, &error));
                         }
                     } else if !head.starts_with(self.compression.magic()) {
                         let name = self.compression.name();
@@ -261,7 +262,7 @@ impl Unpacker {
                     } else {
                         match self.codec() {
                             Ok(codec) => self.state = State::Inside { codec, start, first: true },
-                            Err(reason) => return Ok(self.damaged(start, &reason)),
+                            Err(error) => return Ok(self.damaged(start, &error)),
                         }
                     }
                 }
@@ -299,8 +300,8 @@ impl Unpacker {
         let data = Event::Data { offset: start, starts: first };
         let gave = out.len() > before;
         match step {
-            Err(reason) => {
-                let reason = self.reason(&reason);
+            Err(error) => {
+                let reason = self.reason(&error);
                 if !gave {
                     return Ok(Some(self.damage(start, reason)));
                 }
@@ -323,19 +324,19 @@ impl Unpacker {
         Ok(gave.then_some(data))
     }
 
-    fn codec(&mut self) -> Result<Codec, String> {
+    fn codec(&mut self) -> Result<Codec> {
         match self.spare.take() {
             Some(codec) => Ok(codec),
             None => Codec::new(self.compression, self.dictionary.as_deref()),
         }
     }
 
-    fn reason(&self, reason: &str) -> String {
-        format!("damaged {} data: {reason}", self.compression.name())
+    fn reason(&self, error: &Error) -> String {
+        format!("damaged {} data: {error}", self.compression.name())
     }
 
-    fn damaged(&mut self, start: u64, reason: &str) -> Event {
-        let reason = self.reason(reason);
+    fn damaged(&mut self, start: u64, error: &Error) -> Event {
+        let reason = self.reason(error);
         self.damage(start, reason)
     }
 
@@ -358,7 +359,7 @@ impl Unpacker {
     }
 
     /// Passes a frame that is not data; the dictionary of a .warc.zst file is in one.
-    fn skippable(&mut self, start: u64) -> io::Result<Result<(), String>> {
+    fn skippable(&mut self, start: u64) -> io::Result<Result<()>> {
         let head = self.window.available(8)?;
         let (first, length) = (head[0], head.len());
         let mut size = head
@@ -374,7 +375,7 @@ impl Unpacker {
             };
             match dictionary {
                 Ok(dictionary) => self.dictionary = Some(dictionary),
-                Err(reason) => return Ok(Err(reason)),
+                Err(error) => return Ok(Err(error)),
             }
         }
         while size > 0 {
@@ -428,7 +429,7 @@ impl Unpacker {
     }
 }
 
-fn unpacked_dictionary(stored: &[u8]) -> Result<Vec<u8>, String> {
+fn unpacked_dictionary(stored: &[u8]) -> Result<Vec<u8>> {
     let mut codec = Codec::new(Compression::Zstd, None)?;
     let (mut dictionary, mut at) = (Vec::new(), 0);
     loop {

@@ -21,8 +21,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.packed import whole_groups
-from neardup.engines.settings import Settings
+from neardup.engines.common.packed import whole_groups
+from neardup.engines.common.settings import Settings
 from neardup.engines.spark.reading import Batches
 from neardup.graph import between_sets, clusters_table, ends_of_sets, remove
 

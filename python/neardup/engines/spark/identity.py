@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from neardup.engines.layout import Layout
-from neardup.engines.packed import bytes_to_lists
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.packed import bytes_to_lists
+from neardup.engines.spark.layout import fingerprint_columns, names_of
 from neardup.engines.spark.reading import FRAME, Batches
 
 if TYPE_CHECKING:
@@ -97,15 +98,6 @@ def _by_site(pages: DataFrame, layout: Layout) -> DataFrame:
     return pages.withColumn("by_site", site)
 
 
-def names_of(declared: Sequence[str]) -> list[str]:
-    """The names of declared columns.
-
-    >>> names_of(["f0 binary", "n1 int"])
-    ['f0', 'n1']
-    """
-    return [column.split()[0] for column in declared]
-
-
 def text_of(layout: Layout) -> list[str]:
     """The column that tells which units have the same tokens, where units are not identity sets."""
     return ["text"] if layout.detector.looks_at_sites else []
@@ -123,9 +115,9 @@ def first_members(pages: DataFrame, sets: DataFrame, layout: Layout, earlier: bo
     the fingerprints that the others still wait for."""
     from pyspark.sql import functions as F
 
-    wanted = names_of(layout.columns(late=False))
+    wanted = names_of(fingerprint_columns(layout, late=False))
     if layout.detector.counted():
-        wanted += ["t", *(names_of(layout.columns(late=True)) if earlier else [])]
+        wanted += ["t", *(names_of(fingerprint_columns(layout, late=True)) if earlier else [])]
     known = sets.select(
         F.col("first").alias("row"), "sites", "unknown", *text_of(layout),
         F.col("best.preference").alias("preference"), F.col("best.row").alias("best"),

@@ -20,10 +20,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.detectors.rules import OfSets, RarestChunks, least_jaccard
-from neardup.engines.layout import COLUMNS_A_RULE, Layout
-from neardup.engines.matching import FEW
-from neardup.engines.packed import bytes_to_lists, lists_to_bytes, whole_groups
+from neardup import _native
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.packed import bytes_to_lists, lists_to_bytes, whole_groups
+from neardup.engines.spark.layout import COLUMNS_A_RULE
 from neardup.engines.spark.reading import Batches
 from neardup.engines.spark.skew import with_counts
 from neardup.engines.spark.working import Working
@@ -52,12 +52,12 @@ def _entries(batch: pa.RecordBatch, layout: Layout) -> Batches:
     values = layout.values(batch)
     rows = batch.column("row").to_numpy()
     for at, rule in enumerate(layout.rules):
-        if isinstance(rule.keys, RarestChunks):
+        if at in layout.key_lists:
             lists = bytes_to_lists(batch.column(f"k{at}"))
             keys, owner = lists.flatten().to_numpy(), pc.list_parent_indices(lists).to_numpy()
             columns = np.full(len(keys), at * COLUMNS_A_RULE, np.int32)
         else:
-            made = rule.keys.of(values[rule.keys.fingerprint])
+            made = layout.plan.keys(at, values)
             keys, owner = made.reshape(-1), np.repeat(np.arange(len(rows)), made.shape[1])
             columns = np.tile(np.arange(made.shape[1], dtype=np.int32) + at * COLUMNS_A_RULE, len(rows))
         sites = pa.nulls(len(keys), pa.string()).fill_null("")
@@ -100,10 +100,8 @@ def rarest(first: DataFrame, layout: Layout, hot: int, working: Working | None) 
     from pyspark.sql import functions as F
 
     for at, name in layout.key_lists.items():
-        rule = layout.rules[at]
-        number = layout.sets[rule.verify.fingerprint]
-        assert isinstance(rule.verify, OfSets), "keys are chosen by rarity where sets are verified"
-        least = least_jaccard(rule.verify)
+        number = layout.sets[layout.plan.set_kind(at)]
+        least = layout.plan.least_jaccard(at)
 
         def explode(batches: Batches, column: str = f"s{number}") -> Batches:
             for batch in batches:
@@ -177,5 +175,5 @@ def hot_limit(sizes: Iterable[tuple[int, int, int]], hot: int, most: int) -> int
     for rule, entries_, buckets in sorted(sizes):
         possible[rule] = possible.get(rule, 0) + buckets * entries_ * (entries_ - 1) // 2
         if possible[rule] > most:
-            limit = min(limit, max(entries_ - 1, FEW))
+            limit = min(limit, max(entries_ - 1, _native.FEW_ENTRIES))
     return limit

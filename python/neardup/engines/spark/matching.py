@@ -21,15 +21,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.detectors import Rule
-from neardup.detectors.rules import OfSets, RarestChunks, SharedOfLarger
-from neardup.engines.collect import Sets
-from neardup.engines.layout import COLUMNS_A_RULE, Layout
-from neardup.engines.matching import RuleArrays, SetSites, rule_arrays, same_site_of, scores_of, similarity
-from neardup.engines.packed import bytes_to_lists, whole_groups
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.matching import Sets, SetSites, same_site_of, scores_of, similarity
+from neardup.engines.common.packed import bytes_to_lists, whole_groups
 from neardup.engines.spark.identity import text_of
+from neardup.engines.spark.layout import COLUMNS_A_RULE
 from neardup.engines.spark.reading import Batches
-from neardup.fingerprints import AnyFingerprint, FixedWidth, Projection, Supershingles
+from neardup.methods import AnyFingerprint, FixedWidth
+from neardup.methods.projections import Projection
+from neardup.methods.shingles import Supershingles
+from neardup.plan import Glances, PageArrays
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,11 +45,6 @@ _SCHEMA = pa.schema(
      ("b_similarity", pa.int32()), ("c_similarity", pa.int32()), ("counted", pa.int64()), ("accepted", pa.int64()),
      ("unscored", pa.int64())]
 )  # fmt: skip
-
-
-def verified_by_sets(rule: Rule) -> bool:
-    """Whether pairs of a rule are looked at a second time, with their sets."""
-    return isinstance(rule.verify, OfSets)
 
 
 def sites_of(batch: pa.RecordBatch) -> tuple[SetSites, dict[str, int]]:
@@ -130,40 +126,41 @@ def _look(batch: pa.RecordBatch, at: int, layout: Layout) -> Batches:
     rule = layout.rules[at]
     values = layout.values(batch)
     sites, numbers = sites_of(batch)
-    glances = None
-    if verified_by_sets(rule):
-        number = layout.sets[rule.verify.fingerprint]
+    glanced = layout.plan.by_sets(at)
+    sets: list[Glances | None] = [None] * len(layout.sets)
+    if glanced:
+        kind = layout.plan.set_kind(at)
+        number = layout.sets[kind]
         sizes = batch.column(f"n{number}").to_numpy().astype(np.uint32)
-        glances = (sizes, bytes_to_lists(batch.column(f"p{number}")))
-    key_lists = bytes_to_lists(batch.column(f"k{at}")) if isinstance(rule.keys, RarestChunks) else None
+        sets[layout.plan.set(kind)] = Glances(sizes, bytes_to_lists(batch.column(f"p{number}")))
     key_sites = np.zeros(batch.num_rows, np.uint32)
     if rule.predicate == "same-site":
         key_sites = np.array([numbers[name] for name in batch.column("site").to_pylist()], np.uint32)
     a, b, score, candidates = _native.match_buckets(
-        rule_arrays(rule, values, glances=glances, key_lists=key_lists),
+        layout.plan.native,
+        at,
+        PageArrays([values[kind] for kind in layout.plan.columns], sets, key_lists_of(batch, layout), units=sites),
         (batch.column("column").to_numpy() - at * COLUMNS_A_RULE).astype(np.uint32),
         np.ascontiguousarray(batch.column("key").to_numpy()).view(np.uint64),
         key_sites,
-        units=sites,
     )
     if len(a):
         yield pairs_batch(at, batch.column("row").to_numpy(), (a, b, score), sites, values)
-    yield counted(at, candidates, 0 if glances else len(a))
+    yield counted(at, candidates, 0 if glanced else len(a))
 
 
 def verified(pairs: DataFrame, first: DataFrame, layout: Layout) -> DataFrame:
     """The pairs of rules whose sets decide, those accepted, with their scores; the others as they are."""
     from pyspark.sql import functions as F
 
-    by_sets = [at for at, rule in enumerate(layout.rules) if verified_by_sets(rule)]
+    by_sets = [at for at in range(len(layout.rules)) if layout.plan.by_sets(at)]
     if not by_sets:
         return pairs
     given = [name for name in pairs.columns if name != "score"]
     done = pairs.where(~F.col("rule").isin(by_sets) | F.col("a").isNull())
     for at in by_sets:
-        rule = layout.rules[at]
-        name = f"s{layout.sets[rule.verify.fingerprint]}"
-        least, of_larger = rule.verify.least, isinstance(rule.verify, SharedOfLarger)
+        name = f"s{layout.sets[layout.plan.set_kind(at)]}"
+        least, of_larger = layout.rules[at].verify.least, layout.plan.of_larger(at)
         sets = first.select("row", name)
         mine = pairs.where((F.col("rule") == at) & F.col("a").isNotNull()).drop("score")
         mine = mine.join(sets.withColumnRenamed(name, "set_a").withColumnRenamed("row", "a"), "a")
@@ -205,19 +202,20 @@ def evidence_columns(layout: Layout) -> list[str]:
     return wanted
 
 
-def group_rules(batch: pa.RecordBatch, layout: Layout) -> list[RuleArrays]:
-    """All rules, with the evidence of the pages of a batch."""
+def key_lists_of(batch: pa.RecordBatch, layout: Layout) -> list[pa.LargeListArray | None]:
+    """The keys of the pages of a batch, for rules that choose them by rarity."""
+    names = (layout.key_lists.get(at) for at in range(len(layout.rules)))
+    return [None if name is None else bytes_to_lists(batch.column(name)) for name in names]
+
+
+def group_arrays(batch: pa.RecordBatch, layout: Layout, sites: SetSites) -> PageArrays:
+    """All that is held of the pages of a batch."""
     values = layout.values(batch)
-    arrays = []
-    for at, rule in enumerate(layout.rules):
-        sets = key_lists = None
-        if verified_by_sets(rule):
-            number = layout.sets[rule.verify.fingerprint]
-            sets = Sets([bytes_to_lists(batch.column(f"s{number}"))], [bytes_to_lists(batch.column(f"p{number}"))])
-        if isinstance(rule.keys, RarestChunks):
-            key_lists = bytes_to_lists(batch.column(f"k{at}"))
-        arrays.append(rule_arrays(rule, values, sets=sets, key_lists=key_lists))
-    return arrays
+    sets = [
+        Sets([bytes_to_lists(batch.column(f"s{number}"))], [bytes_to_lists(batch.column(f"p{number}"))])
+        for number in (layout.sets[kind] for kind in layout.plan.sets)
+    ]
+    return PageArrays([values[kind] for kind in layout.plan.columns], sets, key_lists_of(batch, layout), units=sites)
 
 
 def hot_entries(batch: pa.RecordBatch, numbers: dict[str, int]) -> tuple[npt.NDArray[Any], ...]:
@@ -254,13 +252,7 @@ def _resolve(batch: pa.RecordBatch, layout: Layout, recorded: int) -> Batches:
     sites, numbers = sites_of(batch)
     order = np.lexsort((batch.column("best").to_numpy(), batch.column("preference").to_numpy())).astype(np.uint32)
     found = _native.resolve_hot(
-        group_rules(batch, layout),
-        np.ones(batch.num_rows, bool),
-        order,
-        hot_entries(batch, numbers),
-        recorded=recorded,
-        units=sites,
-        rows=np.arange(batch.num_rows, dtype=np.uint32),
+        layout.plan.native, group_arrays(batch, layout, sites), order, hot_entries(batch, numbers), recorded=recorded
     )
     rows = batch.column("row").to_numpy()
     for at, (a, b, score, compared, accepted, unscored) in enumerate(found):

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
-from neardup.engines.earlier import FILE, STATISTICS
-from neardup.engines.outcome import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.earlier import FILE, STATISTICS
+from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.engines.spark.working import Working
-from neardup.fingerprints import CollectionStatistics
 from neardup.graph.clusters import CLUSTERS
+from neardup.methods.statistics import CollectionStatistics
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -21,11 +21,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.engines.collect import PageColumns
-from neardup.engines.layout import Layout, set_columns
-from neardup.engines.packed import lists_to_bytes, rows_to_bytes
-from neardup.engines.parts import LIST, STREAMS, TOKENS, Tally
-from neardup.engines.unread import Failing, Unread
+from neardup.engines.common.layout import Layout, set_columns
+from neardup.engines.common.packed import lists_to_bytes, rows_to_bytes
+from neardup.engines.common.page_columns import LIST, STREAMS, TOKENS, PageColumns
+from neardup.engines.common.tally import Tally
+from neardup.engines.common.unread import Failing, Unread
+from neardup.engines.spark.layout import page_columns
 from neardup.errors import InputError
 from neardup.graph.keep import preferences
 from neardup.page import BATCH_BYTES, Kinds, Skipped
@@ -169,7 +170,7 @@ def parts_of(source: Inputs) -> list[Inputs]:
 def read_files(session: SparkSession, source: Inputs, layout: Layout) -> DataFrame:
     """The pages of files, each file read by one task."""
     parts = parts_of(source)
-    schema, reader = arrow_schema(session, layout.pages()), Reader(layout)
+    schema, reader = arrow_schema(session, page_columns(layout)), Reader(layout)
 
     def read(batches: Batches) -> Batches:
         def rows() -> Batches:
@@ -184,13 +185,13 @@ def read_files(session: SparkSession, source: Inputs, layout: Layout) -> DataFra
     listed = [(at, pickle.dumps(part)) for at, part in enumerate(parts)]
     files = session.createDataFrame(listed, "part int, source binary")
     # One part a task: a hash would put several in one and leave others idle.
-    return files.repartitionByRange(len(listed), "part").mapInArrow(read, layout.pages())
+    return files.repartitionByRange(len(listed), "part").mapInArrow(read, page_columns(layout))
 
 
 def read_frame(frame: DataFrame, layout: Layout, fields: Fields, order: str | Sequence[str] | None) -> DataFrame:
     """The pages of a frame, in the order of some columns of it; else in its own."""
     selected = page_frame(frame, fields, order)
-    schema, reader = arrow_schema(frame.sparkSession, layout.pages()), Reader(layout)
+    schema, reader = arrow_schema(frame.sparkSession, page_columns(layout)), Reader(layout)
 
     def read(batches: Batches) -> Batches:
         from pyspark import TaskContext
@@ -207,7 +208,7 @@ def read_frame(frame: DataFrame, layout: Layout, fields: Fields, order: str | Se
 
         return fitted(reader(part, chunks()), schema)
 
-    return selected.mapInArrow(read, layout.pages())
+    return selected.mapInArrow(read, page_columns(layout))
 
 
 def pieces(batch: pa.RecordBatch) -> Batches:

@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.layout import Layout
-from neardup.engines.packed import whole_groups
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.packed import whole_groups
 from neardup.engines.spark.components import components
-from neardup.engines.spark.matching import evidence_columns, group_rules, hot_entries, sites_of
+from neardup.engines.spark.matching import evidence_columns, group_arrays, hot_entries, sites_of
 from neardup.engines.spark.reading import Batches
 from neardup.engines.spark.working import Working
 
@@ -108,11 +108,10 @@ def _links(dealt: DataFrame, hot: DataFrame, first: DataFrame, layout: Layout, t
         for batch in whole_groups(batches, piece, worth=1):
             sites, numbers = sites_of(batch)
             a, b = _native.hot_links(
-                group_rules(batch, layout),
+                layout.plan.native,
+                group_arrays(batch, layout, sites),
                 hot_entries(batch, numbers),
                 batch.column("salt").to_numpy().astype(np.uint32),
-                units=sites,
-                rows=np.arange(batch.num_rows, dtype=np.uint32),
             )
             rows = batch.column("row").to_numpy()
             yield pa.RecordBatch.from_pydict({"a": pa.array(rows[a]), "b": pa.array(rows[b])})

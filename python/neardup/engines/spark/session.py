@@ -10,6 +10,8 @@ import socket
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -124,3 +126,26 @@ def _need_connect(remote: str) -> None:
             where=remote,
             hint=f"an address is sc://HOST:PORT, and the port {CONNECT_PORT} unless the server was told another",
         ) from None
+
+
+#: Spark's own batches are bounded by rows alone unless told; pages differ in size by a factor of a million.
+_OPTIONS = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
+}
+
+
+@contextmanager
+def with_options(session: SparkSession) -> Iterator[None]:
+    """Sets what a run needs, and puts back what was there."""
+    before = {name: session.conf.get(name, None) for name in _OPTIONS}
+    try:
+        for name, value in _OPTIONS.items():
+            session.conf.set(name, value)
+        yield
+    finally:
+        for name, earlier in before.items():
+            if earlier is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, earlier)

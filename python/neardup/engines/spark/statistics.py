@@ -1,6 +1,6 @@
 """The first pass on a cluster: every partition counts, what they counted is merged, round by round.
 
-Rounds and their merging are those of ``neardup.fingerprints.statistics``, so the statistics are the same to the byte.
+Rounds and their merging are those of ``neardup.methods.statistics``, so the statistics are the same to the byte.
 Partial counts meet on executors in two steps; the driver sees one merged round, as every executor does afterwards.
 """
 
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from neardup import _native
-from neardup.engines.first_pass import MOST_ADDRESSES, counted_things
-from neardup.engines.layout import Layout, computed
-from neardup.engines.packed import bytes_to_lists
-from neardup.engines.spark.identity import names_of
+from neardup.engines.common.layout import Layout, computed
+from neardup.engines.common.packed import bytes_to_lists
+from neardup.engines.common.statistics import MOST_ADDRESSES, counted_things
+from neardup.engines.spark.layout import fingerprint_columns, names_of
 from neardup.engines.spark.reading import Batches, arrow_schema, fitted
-from neardup.fingerprints import CollectionStatistics, Statistical, StatisticsRound, start_statistics
+from neardup.methods import Statistical
+from neardup.methods.statistics import CollectionStatistics, StatisticsRound, start_statistics
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -82,13 +83,13 @@ def _counted(lists: DataFrame, step: StatisticsRound, blocks: bool) -> Statistic
 def with_late_fingerprints(first: DataFrame, layout: Layout, statistics: CollectionStatistics) -> DataFrame:
     """The first members with the fingerprints that waited for statistics, and without their tokens; those of earlier
     runs have them already."""
-    late = names_of(layout.columns(late=True))
+    late = names_of(fingerprint_columns(layout, late=True))
     if set(late) & set(first.columns):
         own = with_late_fingerprints(first.where("row >= 0").drop(*late), layout, statistics)
         return own.unionByName(first.where("row < 0").select(*own.columns))
     names = [name for name in first.columns if name != "t"]
     kept = first.select(*names).schema
-    declared = ", ".join([_ddl(kept), *layout.columns(late=True)])
+    declared = ", ".join([_ddl(kept), *fingerprint_columns(layout, late=True)])
     schema = arrow_schema(first.sparkSession, declared)
 
     def add(batches: Batches) -> Batches:

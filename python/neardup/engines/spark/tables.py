@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from neardup.engines.layout import Layout
-from neardup.engines.outcome import EARLIER_OUT, PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.layout import Layout
+from neardup.engines.common.reasons import Conditions
+from neardup.engines.common.tables import EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.engines.spark.working import Working
 
 if TYPE_CHECKING:
@@ -112,17 +113,18 @@ def page_table(pages: DataFrame, decisions: DataFrame, ids: DataFrame, layout: L
     frame = frame.withColumn("cluster", F.coalesce(F.col("cluster"), F.col("row")))
     goes = F.coalesce(F.col("instead") != F.col("row"), F.lit(False))
     frame = frame.withColumn("kept", ~goes).withColumn("other", F.when(goes, F.col("instead")))
-    seen = goes & (F.col("instead") < 0)
-    reason: Any = F.when(seen & F.col("identical"), "seen-identical")
-    for holds, why in (
-        (seen, "seen-near-duplicate"),
-        (goes & F.col("identical"), "identical"),
-        (goes, "near-duplicate"),
-        (F.col("tokens") == 0, "empty"),
-        (F.coalesce(F.col("chosen"), F.lit(False)), "chosen"),
-        (F.col("tokens") < layout.settings.reading.min_tokens, "short"),
-        (F.col("apart"), "apart"),
-    ):
+    conditions = Conditions(
+        removed=goes,
+        seen=F.col("instead") < 0,
+        identical=F.col("identical"),
+        empty=F.col("tokens") == 0,
+        short=F.col("tokens") < layout.settings.reading.min_tokens,
+        preferred=F.coalesce(F.col("chosen"), F.lit(False)),
+        clustered=F.col("apart"),
+    )
+    # The first is asked of the functions, each other one of what the one before gives.
+    reason: Any = F
+    for why, holds in conditions.by_precedence().items():
         reason = reason.when(holds, why)
     frame = frame.withColumn("reason", reason.otherwise("unique"))
     frame = named(frame, ids, "first", "identity_id")
@@ -148,7 +150,7 @@ def pair_table(pairs: DataFrame, decisions: DataFrame, ids: DataFrame, layout: L
         found = ids.select(F.col("row").alias(f"row_{side}"), F.col("id").alias(side))
         frame = frame.join(found, f"row_{side}")
     names = F.array(*(F.lit(rule.name) for rule in layout.rules))
-    exact = all(type(rule.verify).__name__ == "ExactJaccard" for rule in layout.rules)
+    exact = layout.plan.scores_are_jaccard
     frame = frame.withColumn("jaccard", F.col("measured") if exact else F.lit(None).cast("double"))
     frame = frame.withColumn("rule", F.element_at(names, F.col("rule") + 1))
     return frame.select(*PAIRS_OUT.names)
