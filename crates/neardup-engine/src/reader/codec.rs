@@ -165,6 +165,8 @@ impl Codec {
                 let written = (engine.total_out() - before_out) as usize;
                 // A fault that is met behind good bytes is left in the message, and the call is called good.
                 let done = match (engine.error_message(), status) {
+                    // Its fast loop forgets what was wrong.
+                    (Some("repeated call with bad state"), _) => Err(damaged("invalid code or distance")),
                     (Some(reason), _) => Err(damaged(reason)),
                     (None, Err(error)) => Err(damaged(error.as_str())),
                     (None, Ok(status)) => Ok(status == zlib_rs::Status::StreamEnd),
