@@ -523,7 +523,9 @@ mod tests {
 
     fn zstd(data: &[u8]) -> Vec<u8> {
         let mut packed = Vec::with_capacity(zstd_safe::compress_bound(data.len()));
-        zstd_safe::compress(&mut packed, data, 3).unwrap();
+        let mut context = zstd_safe::CCtx::create();
+        context.set_parameter(zstd_safe::CParameter::ChecksumFlag(true)).unwrap();
+        context.compress2(&mut packed, data).unwrap();
         packed
     }
 
