@@ -119,11 +119,11 @@ def main() -> None:
     bytes_a_token = size / sum(len(batch.values) for batch in tokens)
     sorting = sort_rate(rounds) * bytes_a_token / 1e6
     multiplications = machine["multiply"] * bytes_a_token
-    plan = MinHash(k=5, threshold=0.8).plan
-    bands = Bands(k=5, bands=plan.bands, rows=plan.rows)
+    layout = MinHash(k=5, threshold=0.8).layout
+    bands = Bands(k=5, bands=layout.bands, rows=layout.rows)
     for name, fingerprint, limit_name, limit_rate in (
         ("tokens → shingle sets", ShingleSet(k=5), "NumPy sorting as many", sorting),
-        (f"tokens → {plan.bands} bands of {plan.rows}", bands, "as many multiplications", plan.bands * plan.rows),
+        (f"tokens → {layout.bands} bands of {layout.rows}", bands, "as many multiplications", layout.functions),
         ("tokens → 6 supershingles (Alg. B)", Supershingles(), "as many multiplications", 84),
         ("tokens → 384 bits (Alg. C)", Projection(), "as many multiplications", 24),
     ):

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup import _native
+from neardup.methods.minima import Minima
+from neardup.methods.projections import Projection, TermSketch
 from neardup.sources.memory import texts
 from neardup.text import PageTokens, read
 
@@ -74,12 +75,12 @@ class BruteForce:
     @cached_property
     def b_similarity(self) -> npt.NDArray[np.int64]:
         """Groups of 14 of the 84 min-values that agree as a whole."""
-        groups = _native.minima(self.read.tokens, k=8, count=84).reshape(-1, 6, 14)
+        groups = Minima(8, 84).compute(self.read.tokens).reshape(-1, 6, 14)
         return np.stack([(groups == own).all(axis=2).sum(axis=1) for own in groups])
 
     @cached_property
     def bits(self) -> npt.NDArray[np.uint8]:
-        sketches = _native.projections(self.read.tokens, bits=384)
+        sketches = Projection(384).compute(self.read.tokens)
         return np.unpackbits(sketches.view(np.uint8), axis=1, bitorder="little")
 
     @cached_property
@@ -94,7 +95,7 @@ class BruteForce:
     @cached_property
     def terms_agreeing(self) -> npt.NDArray[np.int64]:
         """Bits of the 256 of the sketch of terms that agree."""
-        bits = np.unpackbits(_native.term_sketches(self.read.tokens, count=256).view(np.uint8), axis=1)
+        bits = np.unpackbits(TermSketch().compute(self.read.tokens).view(np.uint8), axis=1)
         return np.stack([(bits == own).sum(axis=1) for own in bits])
 
     def on_one_site(self, a: int, b: int) -> bool:

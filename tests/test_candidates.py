@@ -150,8 +150,8 @@ def test_minhash_recall_follows_the_s_curve(spec: str) -> None:
     texts = [" ".join(text) for pair in made for text in (pair.a, pair.b)]
     found = pairs_of(find_duplicates(texts, detector=detector).pairs)
     assert found <= {(2 * n, 2 * n + 1) for n in range(500)}
-    plan = detector.plan  # type: ignore[attr-defined]
-    chances = [band_probability(float(pair.jaccard), plan.bands, plan.rows) for pair in made]
+    layout = detector.layout  # type: ignore[attr-defined]
+    chances = [band_probability(float(pair.jaccard), layout.bands, layout.rows) for pair in made]
     deviation = math.sqrt(sum(chance * (1 - chance) for chance in chances))
     # A right implementation is outside 4σ with probability 6·10⁻⁵ (one more pair for the skewed tail).
     assert abs(len(found) - sum(chances)) <= 4 * deviation + 1

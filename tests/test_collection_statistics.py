@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brute_force import shingles, token_lists
-from neardup import _native
 from neardup.errors import FormatError, NeardupError, UsageError
 from neardup.methods.container import write_arrays
 from neardup.methods.lexicon import LexiconSignatures, RareChunks, RepeatedChunks
+from neardup.methods.shingles import ShingleSet
 from neardup.methods.statistics import CollectionStatistics, StatisticsRound, collect_statistics, start_statistics
 
 pages_of_tokens = st.lists(st.lists(st.integers(1, 8), max_size=25), max_size=10)
@@ -28,7 +28,7 @@ def frequencies(pages: list[list[int]], n: int) -> Counter[int]:
     for page in pages:
         if page:
             windows = [list(window) for window in shingles(page, n)]
-            numbers = _native.shingle_sets(token_lists(windows), k=n).flatten().to_pylist()
+            numbers = ShingleSet(n).compute(token_lists(windows)).flatten().to_pylist()
             counts.update(set(numbers))
     return counts
 
@@ -41,7 +41,7 @@ def test_exactly_the_chunks_that_occur_twice_are_found(pages: list[list[int]], n
     assert dict(zip(chunks.tolist(), counts.tolist(), strict=True)) == expected
     assert made.pages == len(pages)
     kept = RepeatedChunks(n).given(made).compute(token_lists(pages)).to_pylist()
-    every = _native.shingle_sets(token_lists(pages), k=n).to_pylist()
+    every = ShingleSet(n).compute(token_lists(pages)).to_pylist()
     assert kept == [[chunk for chunk in page if chunk in expected] for page in every]
 
 
@@ -50,7 +50,7 @@ def test_rare_chunks_are_all_but_the_frequent(pages: list[list[int]], n: int, mo
     counts = frequencies(pages, n)
     made = collect_statistics([token_lists(pages)], [n])
     kept = RareChunks(n, most).given(made).compute(token_lists(pages)).to_pylist()
-    every = _native.shingle_sets(token_lists(pages), k=n).to_pylist()
+    every = ShingleSet(n).compute(token_lists(pages)).to_pylist()
     assert kept == [[chunk for chunk in page if counts[chunk] <= most] for page in every]
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import neardup.methods
 from neardup.errors import NeardupError, SpecError, UsageError
-from neardup.methods import Detector, detectors, parse, plan, register
+from neardup.methods import Detector, detectors, parse, plan_bands, register
 from neardup.methods.planner import (
-    Plan,
+    BandLayout,
     band_probability,
     binomial_tail,
     chernoff_bound,
@@ -335,7 +335,7 @@ def test_the_binomial_tail_is_its_sum(trials: int, probability: float, least: in
 @given(st.floats(0.05, 1), st.floats(0.01, 0.999))
 def test_a_plan_keeps_its_promise(threshold: float, recall: float) -> None:
     try:
-        chosen = plan(threshold, recall)
+        chosen = plan_bands(threshold, recall)
     except UsageError:
         # No layout of so few functions: then one row a band, the most any layout finds, must fall short.
         assert band_probability(threshold, 256, 1) < recall + 1e-9
@@ -346,7 +346,7 @@ def test_a_plan_keeps_its_promise(threshold: float, recall: float) -> None:
 
 
 def test_the_s_curve_rises() -> None:
-    curve = Plan(0.8, bands=16, rows=6).curve()
+    curve = BandLayout(0.8, bands=16, rows=6).curve()
     assert (curve[0], curve[-1]) == ((0.0, 0.0), (1.0, 1.0))
     assert [chance for _, chance in curve] == sorted(chance for _, chance in curve)
     assert curve[80][1] == pytest.approx(1 - (1 - 0.8**6) ** 16)
@@ -355,9 +355,9 @@ def test_the_s_curve_rises() -> None:
 @pytest.mark.parametrize(("threshold", "recall"), [(0, 0.9), (1.1, 0.9), (0.8, 0), (0.8, 1)])
 def test_a_plan_for_nothing_is_an_error(threshold: float, recall: float) -> None:
     with pytest.raises(UsageError, match="between 0 and 1"):
-        plan(threshold, recall)
+        plan_bands(threshold, recall)
 
 
 def test_a_plan_beyond_its_functions_says_what_to_try() -> None:
     with pytest.raises(UsageError, match=r"no layout of at most 8 functions.*ask for less recall"):
-        plan(0.3, 0.99, functions=8)
+        plan_bands(0.3, 0.99, functions=8)

@@ -11,12 +11,14 @@ import pytest
 
 from neardup import Settings, dedup, find_duplicates
 from neardup.cli.summary import print_summary
-from neardup.errors import InputError, NeardupError
+from neardup.errors import InputError, NeardupError, UsageError
 from neardup.report.explain import explain
 from neardup.report.run_report import write_report
 from neardup.results.pages import fetch_pages
+from neardup.results.revision import Decisions, revise
 from neardup.testing import web
 from result_folders import DETECTOR, VERBS, Kind, rows
+from spark_folders import as_spark_leaves_it
 
 Page = dict[str, Any]
 
@@ -93,6 +95,28 @@ class Kinds:
         dedup(pages, out, detector=DETECTOR, store=True, keep_fingerprints=True)
         return Kind(out)
 
+    def store_alone(self, out: Path) -> Kind:
+        """Texts stored, and the input gone since."""
+        pages = write(self._place / "alone.jsonl", crawls()[1])
+        dedup(pages, out, detector=DETECTOR, store=True, keep_fingerprints=True)
+        pages.unlink()
+        return Kind(out)
+
+    def spark(self, out: Path) -> Kind:
+        return Kind(as_spark_leaves_it(self["local"].folder, out))
+
+    def spark_against(self, out: Path) -> Kind:
+        return Kind(as_spark_leaves_it(self["against"].folder, out))
+
+    def revised(self, out: Path) -> Kind:
+        revise(self["against"].folder, out, Decisions())
+        return Kind(out)
+
+    def of_memory(self, out: Path) -> Kind:
+        """A result in memory, written by a revision that changes nothing."""
+        revise(find_duplicates(crawls()[1], detector=DETECTOR), out, Decisions())
+        return Kind(out)
+
     def pairs_not_held(self, out: Path) -> Kind:
         pages = write(self._place / "many.jsonl", many_pairs())
         dedup(pages, out, detector=DETECTOR, settings=Settings(max_pairs=1), keep_fingerprints=True)
@@ -131,10 +155,11 @@ class Kinds:
 
 KINDS = [
     "local", "against", "against component", "against nothing alike", "stored", "pairs not held", "resumed",
-    "texts gone", "earlier gone", "earlier moved",
+    "texts gone", "earlier gone", "earlier moved", "store alone", "spark", "spark against", "revised", "of memory",
 ]  # fmt: skip
 NO_INPUT = r"no such file or folder \(.*gone.jsonl\)"
 EARLIER_GONE = "the page is of an earlier run, which is not there any more .*april-gone.*: put that result folder back"
+IN_MEMORY = "the input of this run cannot be read again .*: run dedup with --store to keep the texts of pages"
 #: What cannot be done, and the line that says so.
 REFUSED = {
     ("explain", "texts gone"): NO_INPUT,
@@ -144,6 +169,14 @@ REFUSED = {
     ("against", "texts gone"): NO_INPUT,
     ("explain", "earlier gone"): EARLIER_GONE,
     ("compare", "earlier gone"): EARLIER_GONE,
+    ("against", "store alone"): r"no such file or folder \(.*alone.jsonl\)",
+    # Fingerprints are of the pages that the run kept.
+    ("against", "revised"): "the earlier run kept no fingerprints .*: run it with --keep-fingerprints",
+    ("explain", "of memory"): IN_MEMORY,
+    ("compare", "of memory"): IN_MEMORY,
+    ("certify", "of memory"): IN_MEMORY,
+    ("index build", "of memory"): IN_MEMORY,
+    ("against", "of memory"): "no input was given",
 }
 #: Where two answers are right: what is asked for, made from the fingerprints, or a line that names the option.
 MAY_REFUSE = {
@@ -161,7 +194,9 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> Kinds:
 def test_the_tables_of_a_folder_fit_together(kinds: Kinds, kind: str) -> None:
     kinds[kind].tables.check()
     assert kinds[kind].tables.removed or kind == "against nothing alike"
-    assert bool(kinds[kind].tables.earlier) == (kind.startswith(("against", "earlier")) and "nothing" not in kind)
+    assert bool(kinds[kind].tables.earlier) == (
+        kind.startswith(("against", "earlier", "spark against", "revised")) and "nothing" not in kind
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -169,7 +204,7 @@ def test_the_tables_of_a_folder_fit_together(kinds: Kinds, kind: str) -> None:
 def test_every_verb_on_every_kind_of_folder(kinds: Kinds, tmp_path: Path, verb: str, kind: str) -> None:
     folder = kinds[kind]
     if (verb, kind) in REFUSED:
-        with pytest.raises(InputError, match=REFUSED[verb, kind]):
+        with pytest.raises((InputError, UsageError), match=REFUSED[verb, kind]):
             VERBS[verb](folder, tmp_path)
     elif (verb, kind) in MAY_REFUSE:
         refusal = None

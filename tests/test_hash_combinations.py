@@ -22,9 +22,9 @@ import pytest
 import zstandard
 
 import neardup
-from neardup import Reading, Settings, _native
+from neardup import Reading, Settings
 from neardup.methods.planner import supershingle_probability
-from neardup.methods.shingles import Supershingles
+from neardup.methods.shingles import Bands, Supershingles
 from neardup.sources.memory import texts
 from neardup.testing.dice import Dice
 from neardup.testing.language import Writer
@@ -105,7 +105,7 @@ def test_accepted_pairs_are_as_many_as_exact_similarity_says(
 ) -> None:
     made, exact = pairs
     one, other = (read(batch([pair[side] for pair in made]), Reading(hash=hash)).tokens for side in (0, 1))
-    minima = [_native.minima(tokens, k=K, count=84, rabin=rabin) for tokens in (one, other)]
+    minima = [Bands(K, bands=84, rows=1, rabin=rabin).compute(tokens) for tokens in (one, other)]
     equal = minima[0] == minima[1]
     # Min-values are unbiased, in the sum over all pairs and among the like and the unlike.
     for low, high in [(0.0, 1.0), (0.0, 0.7), (0.7, 0.95)]:

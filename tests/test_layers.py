@@ -152,6 +152,24 @@ def test_optional_libraries_are_not_imported_at_module_level(path: Path) -> None
             assert name.split(".")[0] not in OPTIONAL, f"{named(path)}, line {line}: {name}"
 
 
+#: Who reads Parquet: the reader of results, what opens their files, inputs, and files that are no results of runs.
+READ_PARQUET = {
+    "results/rows.py", "sinks/sealed.py", "sources/parquet.py", "evaluation/judged.py",
+    "evaluation/many_signals_report.py", "study/run.py",
+}  # fmt: skip
+
+
+def test_results_are_read_in_one_place() -> None:
+    reading = {"ParquetFile", "ParquetDataset", "read_table", "read_schema", "read_metadata"}
+    readers = {
+        named(path)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in reading
+    }
+    assert readers == READ_PARQUET
+
+
 def run_on_import(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes but those inside functions and under TYPE_CHECKING."""
     for child in ast.iter_child_nodes(node):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from neardup.engines.local.reading import Collection
 from neardup.engines.local.tables import Tables
 from neardup.methods import ChunkSets, Fingerprint, parse
 from neardup.methods.chunks import Winnowed
-from neardup.methods.one_pass import OnePass, ReadPages
-from neardup.methods.projections import Projection
+from neardup.methods.one_pass import OnePass, ReadPages, made_while_reading
+from neardup.methods.projections import Projection, TermSketch
 from neardup.methods.shingles import Bands, ShingleSet, Supershingles
 from neardup.plan import Given
 from neardup.sources.base import Chunk, Fields, Loaded
@@ -175,11 +176,31 @@ def test_contents_are_held_only_where_pages_are_looked_at_again(detector: str, t
 
 
 @pytest.mark.parametrize(
-    "kind", [("keys", 5, 2, 3, False), ("bits", 1, 65, 0, False), ("set", 0, 0, 0, False), ("x", 1, 1, 1, False)]
+    ("kind", "message"),
+    [
+        (Bands(5, bands=0, rows=3), "rows must be between"),
+        (Projection(65), "multiple of 64"),
+        (TermSketch(2048), "at most 1024"),
+        (ShingleSet(0), "at least 1"),
+        (Winnowed(5, 4), "no such kind"),
+    ],
 )
-def test_kinds_that_make_no_sense_are_refused(kind: tuple[str, int, int, int, bool]) -> None:
-    with pytest.raises(ValueError, match=r"no such kind|at least 1"):
+def test_kinds_that_make_no_sense_are_refused(kind: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         _native.PageTask([kind], held=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Own(ShingleSet):
+    """A fingerprint that builds on another, and computes something else."""
+
+    def compute(self, lists: pa.LargeListArray, /) -> pa.LargeListArray:
+        return lists
+
+
+def test_a_fingerprint_that_computes_something_else_is_not_made_while_reading() -> None:
+    assert made_while_reading(ShingleSet(5))
+    assert not made_while_reading(_Own(5))
 
 
 @pytest.mark.parametrize("detector", ["minhash", "template-aware", "i-match"])

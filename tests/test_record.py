@@ -97,3 +97,36 @@ def test_without_slots_something_can_be_remembered() -> None:
     one = Remembering(3)
     assert (one.double, one.double) == (6, 6)
     assert one == Remembering(4), "its own methods stay"
+
+
+@record(frozen=True, slots=True)
+class Base:
+    a: int
+
+
+@dataclass(frozen=True)
+class DataClassOnRecord(Base):
+    b: int = 2
+
+
+@record(frozen=True)
+class RecordOnRecord(Base):
+    b: int = 2
+
+
+@pytest.mark.parametrize("kind", [DataClassOnRecord, RecordOnRecord])
+def test_what_builds_on_a_record(kind: Any) -> None:
+    one = kind(1, b=3)
+    assert one == pickle.loads(pickle.dumps(one)) == replace(kind(1), b=3) == copy.copy(one)
+    assert hash(one) == hash(kind(1, 3))
+    assert one not in (kind(1), Base(1))
+    assert str(inspect.signature(kind)) in ("(a: 'int', b: 'int' = 2) -> None", "(a: int, b: int = 2) -> None")
+    with pytest.raises(FrozenInstanceError):
+        one.b = 4
+
+
+def test_records_without_equality_are_equal_to_themselves_only() -> None:
+    kind = record(frozen=True, eq=False)(type("Alone", (), {"__annotations__": {"a": "int"}, "__doc__": "One."}))
+    one, other = kind(1), kind(1)
+    assert len({one, other, one}) == 2
+    assert one != other

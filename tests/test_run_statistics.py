@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +123,8 @@ def test_an_index_of_a_run_has_its_statistics(folder: Path, tmp_path: Path, monk
     def counted_again(*_: Any, **__: Any) -> None:
         raise AssertionError("the run has them")
 
-    monkeypatch.setattr(sys.modules["neardup.index.build"], "statistics_of", counted_again)
+    monkeypatch.setattr("neardup.engines.local.run.count", counted_again)
+    monkeypatch.setattr("neardup.job.run.count", counted_again)
     for _ in build(tmp_path / "seen", folder / "out"):
         pass
     counted = open_result(folder / "out").statistics

@@ -14,8 +14,9 @@ import numpy.typing as npt
 import pytest
 
 from brute_force import read_all, token_lists
-from neardup import _native
+from neardup.methods.minima import Minima
 from neardup.methods.planner import band_probability, supershingle_probability
+from neardup.methods.projections import Projection
 from neardup.methods.shingles import Broder, MinHash
 from neardup.testing.edits import pair_of_jaccard
 
@@ -40,7 +41,7 @@ def pairs_of_tokens(jaccard: float, pairs: int, *, union: int, seed: int) -> tup
 def equal_minima(jaccard: float, pairs: int, *, count: int, union: int, seed: int) -> npt.NDArray[np.bool_]:
     """For each pair and each function whether the two sets have the same min-value."""
     one, other = pairs_of_tokens(jaccard, pairs, union=union, seed=seed)
-    minima = [_native.minima(token_lists(side), k=1, count=count) for side in (one, other)]
+    minima = [Minima(1, count).compute(token_lists(side)) for side in (one, other)]
     return np.asarray(minima[0] == minima[1])
 
 
@@ -48,17 +49,17 @@ def equal_minima(jaccard: float, pairs: int, *, count: int, union: int, seed: in
 
 
 @pytest.fixture(scope="module", params=SIMILARITIES)
-def texts(request: pytest.FixtureRequest) -> tuple[float, npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+def texts(request: pytest.FixtureRequest) -> tuple[float, npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
     """A similarity, and the min-values of the two sides of 2,000 pairs of texts that have it (k = 8)."""
     made = [pair_of_jaccard(request.param, k=8, union=100, seed=f"s{n}") for n in range(2000)]
     assert all(float(pair.jaccard) == request.param for pair in made)
     sides = [[" ".join(pair.a) for pair in made], [" ".join(pair.b) for pair in made]]
-    one, other = (_native.minima(read_all(side).tokens, k=8, count=96) for side in sides)
+    one, other = (Minima(8, 96).compute(read_all(side).tokens) for side in sides)
     return request.param, one, other
 
 
 def test_algorithm_b_accepts_as_often_as_its_formula_says(
-    texts: tuple[float, npt.NDArray[np.uint32], npt.NDArray[np.uint32]],
+    texts: tuple[float, npt.NDArray[np.uint64], npt.NDArray[np.uint64]],
 ) -> None:
     jaccard, one, other = texts
     equal = one[:, :84] == other[:, :84]
@@ -69,7 +70,7 @@ def test_algorithm_b_accepts_as_often_as_its_formula_says(
 
 @pytest.mark.parametrize(("bands", "rows"), [(16, 6), (12, 8), (24, 4), (96, 1)])
 def test_bands_meet_as_often_as_the_s_curve_says(
-    texts: tuple[float, npt.NDArray[np.uint32], npt.NDArray[np.uint32]], bands: int, rows: int
+    texts: tuple[float, npt.NDArray[np.uint64], npt.NDArray[np.uint64]], bands: int, rows: int
 ) -> None:
     jaccard, one, other = texts
     met = (one == other).reshape(-1, bands, rows).all(axis=2).any(axis=1).mean()
@@ -158,7 +159,7 @@ def test_the_lectures_algorithm_1_says_the_same(jaccard: float) -> None:
 
 
 def agreement(one: Tokens, other: Tokens, bits: int = 384) -> npt.NDArray[np.float64]:
-    sketches = [_native.projections(token_lists(side), bits=bits) for side in (one, other)]
+    sketches = [Projection(bits).compute(token_lists(side)) for side in (one, other)]
     differing = np.bitwise_count(sketches[0] ^ sketches[1]).sum(axis=1, dtype=np.int64)
     return np.asarray(1 - differing / bits)
 
@@ -220,7 +221,7 @@ def test_order_does_not_matter_to_a_projection() -> None:
 def test_ties_bias_short_pages_of_even_length() -> None:
     # Why the tests above take odd counts: a sum of 0 gives bit 0, and two tokens tie half the time.
     tokens = np.random.default_rng(79).integers(0, 2**64, (2000, 2), np.uint64)
-    ones = np.bitwise_count(_native.projections(token_lists(tokens), bits=384)).sum() / (2000 * 384)
+    ones = np.bitwise_count(Projection(384).compute(token_lists(tokens))).sum() / (2000 * 384)
     assert within(float(ones), 0.25, math.sqrt(0.25 * 0.75 / (2000 * 384)))
 
 
@@ -228,7 +229,7 @@ def test_ties_bias_short_pages_of_even_length() -> None:
 def test_bits_are_balanced_and_independent(length: int) -> None:
     pages = 4000
     tokens = np.random.default_rng(length).integers(0, 2**64, (pages, length), np.uint64)
-    sketches = _native.projections(token_lists(tokens), bits=384)
+    sketches = Projection(384).compute(token_lists(tokens))
     bits = np.unpackbits(sketches.view(np.uint8), axis=1).astype(np.float64)
     # 384 bits within 5σ each: a right family fails with probability 2·10⁻⁴.
     assert np.abs(bits.mean(axis=0) - 0.5).max() <= 5 * math.sqrt(0.25 / pages)
@@ -243,6 +244,6 @@ def test_bits_are_balanced_and_independent(length: int) -> None:
 def test_tokens_of_real_words_are_balanced_too() -> None:
     # Words, not random numbers: the token hash must spread them before the signs are drawn.
     words = [f"{stem}{number}" for number in range(2000) for stem in ("page", "item", "x")]
-    sketches = _native.projections(read_all(words).tokens, bits=384)
+    sketches = Projection(384).compute(read_all(words).tokens)
     bits = np.unpackbits(sketches.view(np.uint8), axis=1).astype(np.float64)
     assert np.abs(bits.mean(axis=0) - 0.5).max() <= 5 * math.sqrt(0.25 / len(words))

@@ -22,7 +22,7 @@ from neardup.engines.common.page_columns import PageColumns
 from neardup.errors import NeardupError, UsageError
 from neardup.job import dedup, find_duplicates
 from neardup.methods import OfTerms, Statistical, detectors, parse
-from neardup.methods.minima import BBitMinHash
+from neardup.methods.minima import BBitMinHash, PackedMinima
 from neardup.methods.profiles import ALPHABETS, FuzzyCodes, languages, load_profile, make_profile
 from neardup.methods.shared import SharesColumns, SharesRatio
 from neardup.methods.statistics import collect_statistics
@@ -138,7 +138,7 @@ def test_parts_on_disk_and_a_resumed_run_give_the_same(
 def test_b_bit_signatures_accept_what_their_lanes_say(brute: BruteForce) -> None:
     detector = BBitMinHash(threshold=0.7, b=4, m=96)
     found = pairs_of(find_duplicates(brute.pages, detector=detector).pairs)
-    packed = _native.packed_minima(brute.read.tokens, k=5, count=96, bits=4).view(np.uint8)
+    packed = PackedMinima(5, 96, 4).compute(brute.read.tokens).view(np.uint8)
     lanes = np.stack([packed & 15, packed >> 4], axis=2).reshape(len(packed), -1)
     assert detector.needed == math.ceil(96 * (0.7 + 0.3 / 16)) == 69
     agreeing = {(a, b) for a, b in combinations(brute.compared, 2) if (lanes[a] == lanes[b]).sum() >= detector.needed}

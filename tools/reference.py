@@ -182,7 +182,7 @@ def detector_pages() -> str:
     ]
     for name, kind in known.items():
         words: Mapping[str, str] = texts.PARAMETERS[name]
-        fields = {field.name: field.default for field in dataclasses.fields(kind)}
+        fields = {field.name: field.default for field in kind.parameter_fields()}
         described(f"parameters of {name}", fields, words)
         rows = [(code(field), code(default), words[field]) for field, default in fields.items()]
         parts += [
@@ -221,7 +221,7 @@ def columns(name: str, schema: pa.Schema, words: Mapping[str, str]) -> str:
 
 def results() -> str:
     sample = find_duplicates(["the same nine words stand in both of these"] * 2).report
-    described("run.json", [*sample, "certificate", "decisions", "peak_memory", "spark"], texts.RUN)
+    described("run.json", [*sample, "certificate", "checksum", "decisions", "files", "peak_memory", "spark"], texts.RUN)
     described("reasons", REASONS, REASONS)
     added = ", ".join(code(name) for name in ADDED.names)
     headers = ", ".join(code("-".join(p.capitalize() for p in name.split("_"))) for name in ADDED.names)
@@ -264,7 +264,7 @@ def results() -> str:
             "## As Spark writes it",
             "Each table is a folder of parts, `pages.parquet/part-00000-….parquet` and so on, in order; read one after "
             "another they are the table. Spark has no unsigned numbers: `row`, `row_a` and `row_b` are `int64` there, "
-            "and `clusters.parquet` also has the `row` it is sorted by. `neardup.open_result` reads both alike.",
+            "and `earlier.parquet` also has the `place` it is sorted by. `neardup.open_result` reads both alike.",
             "## skipped.parquet",
             "All that was not read, where there is more of it than `run.json` names: records in input order, then "
             "files that were left out of folders. Of the local engine only; Spark names the first 1,000.",

@@ -109,6 +109,9 @@ RUN: Final = {
     "skipped_reasons": "How many records could not be read, by reason; numbers in it are `N`.",
     "tolerated": "Pages that were read though their form is wrong, by kind.",
     "bytes": "Bytes read from the (compressed) input.",
+    "files": "Of each table's file its length and the CRC-32 of each MiB of it, in hexadecimal, one after another. "
+    "What neardup reads of a table is compared with them first.",
+    "checksum": "The CRC-32 of all that stands in front of it in this file; the last entry.",
     "stages": "Seconds and peak memory of each stage.",
     "certificate": "How often the run is right, where `--certify` or `neardup certify` asked for it: see "
     "[certify a run](../how-to/certify.md).",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from neardup.engines import Settings
     from neardup.index import Index
     from neardup.job import dedup, find_duplicates, statistics_of
-    from neardup.methods import Detector, parse, plan
+    from neardup.methods import Detector, parse, plan_bands
     from neardup.report.explain import explain
     from neardup.results import Result, open_result
     from neardup.sources import Fields
@@ -36,7 +36,7 @@ _HOMES = {
     "find_duplicates": "neardup.job",
     "open_result": "neardup.results",
     "parse": "neardup.methods",
-    "plan": "neardup.methods",
+    "plan_bands": "neardup.methods",
     "statistics_of": "neardup.job",
     "terms": "neardup.text",
 }
@@ -54,7 +54,7 @@ __all__ = [
     "find_duplicates",
     "open_result",
     "parse",
-    "plan",
+    "plan_bands",
     "statistics_of",
     "terms",
 ]

@@ -45,25 +45,21 @@ __all__ = [
     "align",
     "all_pairs",
     "anatomy",
-    "anchored_windows",
     "array_begins",
     "bag_names",
     "bow_tie",
     "build_postings",
-    "byte_windows",
     "components",
     "compressed_sizes",
     "compression_of",
     "compression_window",
-    "content_sets",
+    "compute",
     "content_streams",
     "cosines",
-    "counted_paragraphs",
     "crawl",
     "cut_lines",
     "diameters",
     "direct_removal",
-    "ending_windows",
     "equal_columns",
     "group_columns",
     "growth",
@@ -73,51 +69,34 @@ __all__ = [
     "interval_probability",
     "jaccard",
     "join",
-    "lexicon_signatures",
     "links",
     "match_buckets",
     "match_rules",
-    "member_windows",
     "merge_frequencies",
-    "minima",
-    "minima_keys",
-    "one_permutation_sketches",
-    "packed_minima",
     "page_paragraphs",
     "page_terms",
     "page_url",
     "pairs_of_keys",
     "parities",
     "pieces",
-    "projection_codes",
-    "projections",
-    "random_windows",
     "read_delimited",
     "read_plain_files",
     "repeat_levels",
     "repeated_rows",
     "resolve_hot",
-    "shingle_sets",
     "site_hashes",
     "site_of",
-    "smallest_windows",
     "snippets",
     "spanning_forest",
-    "stepping_windows",
     "stream_cells",
     "stream_labels",
-    "stretches",
-    "tagged_minima",
     "term_difference",
-    "term_sketches",
     "terms",
     "token_identities",
     "too_long",
     "united",
     "url_hashes",
     "verify_index",
-    "weighted_samples",
-    "winnowed",
     "wrong_rows",
 ]
 
@@ -252,7 +231,6 @@ def page_paragraphs(
     sentences: int,
     longer_than: int,
 ) -> tuple[pa.LargeListArray, npt.NDArray[np.uint32]]: ...
-def counted_paragraphs(lists: pa.LargeListArray) -> pa.LargeListArray: ...
 def bag_names(lists: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...
 def bow_tie(
     pages: int, from_: npt.NDArray[np.uint32], to: npt.NDArray[np.uint32]
@@ -274,7 +252,7 @@ def url_hashes(address: pa.StringArray, base: pa.StringArray | None = None) -> n
 class PageTask:
     def __new__(
         cls,
-        kinds: list[tuple[str, int, int, int, bool]],
+        kinds: Sequence[Any],
         held: bool,
         *,
         hash: str = "fold",
@@ -412,16 +390,9 @@ class LineBlocks:
     def __iter__(self) -> Self: ...
     def __next__(self) -> LineBlock: ...
 
-def minima(tokens: pa.LargeListArray, *, k: int, count: int, rabin: bool = False) -> npt.NDArray[np.uint32]: ...
-def minima_keys(
-    tokens: pa.LargeListArray, *, k: int, count: int, rows: int, rabin: bool = False
-) -> npt.NDArray[np.uint64]: ...
 def pairs_of_keys(supershingles: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]: ...
-def projections(tokens: pa.LargeListArray, *, bits: int, k: int = 1, rabin: bool = False) -> npt.NDArray[np.uint64]: ...
-def term_sketches(tokens: pa.LargeListArray, *, count: int) -> npt.NDArray[np.uint64]: ...
 def pieces(sketches: npt.NDArray[np.uint64], pieces: int) -> npt.NDArray[np.uint64]: ...
 def parities(sets: pa.LargeListArray) -> pa.LargeListArray: ...
-def shingle_sets(tokens: pa.LargeListArray, *, k: int, rabin: bool = False) -> pa.LargeListArray: ...
 def join(
     keys: npt.NDArray[np.uint64],
     active: npt.NDArray[np.bool_],
@@ -604,34 +575,19 @@ def direct_removal(
 def identity_sets(
     high: npt.NDArray[np.uint64], low: npt.NDArray[np.uint64], alone: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.uint32]: ...
-
-# Chunk sets: sorted numbers, a list a page.
-
-def winnowed(tokens: pa.LargeListArray, *, n: int, window: int) -> pa.LargeListArray: ...
-def stretches(tokens: pa.LargeListArray, *, modulus: int) -> pa.LargeListArray: ...
-def ending_windows(tokens: pa.LargeListArray, *, n: int, modulus: int) -> pa.LargeListArray: ...
-def stepping_windows(tokens: pa.LargeListArray, *, n: int, step: int) -> pa.LargeListArray: ...
-def random_windows(tokens: pa.LargeListArray, *, n: int, count: int) -> pa.LargeListArray: ...
-def smallest_windows(tokens: pa.LargeListArray, *, n: int, count: int) -> pa.LargeListArray: ...
 def page_terms(
     content: pa.LargeBinaryArray, html: pa.BooleanArray, charset: pa.StringArray, url: pa.StringArray
 ) -> pa.LargeListArray: ...
-def anchored_windows(
-    terms: pa.LargeListArray,
-    *,
-    n: int,
-    prefixes: list[str] | None = None,
-    letters: int = 0,
-    every: int | None = None,
-    most: int | None = None,
-) -> pa.LargeListArray: ...
-def byte_windows(terms: pa.LargeListArray, *, n: int, modulus: int) -> pa.LargeListArray: ...
 
-# Fixed-size fingerprints: a row a page.
+# Fingerprints.
 
-def tagged_minima(tokens: pa.LargeListArray, *, k: int, count: int) -> npt.NDArray[np.uint64]: ...
-def packed_minima(tokens: pa.LargeListArray, *, k: int, count: int, bits: int) -> npt.NDArray[np.uint64]: ...
-def one_permutation_sketches(tokens: pa.LargeListArray, *, k: int, count: int) -> npt.NDArray[np.uint64]: ...
+class _Fingerprint(Protocol):
+    """What is computed; the parameters are further attributes."""
+
+    @property
+    def native(self) -> str: ...
+
+def compute(fingerprint: _Fingerprint, input: pa.LargeListArray) -> Any: ...
 def group_columns(values: npt.NDArray[np.uint64], groups: int) -> npt.NDArray[np.uint64]: ...
 def content_streams(
     content: pa.LargeBinaryArray,
@@ -647,33 +603,12 @@ def content_streams(
 ) -> pa.LargeListArray: ...
 def stream_labels(streams: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...
 def stream_cells(streams: pa.LargeListArray) -> pa.LargeListArray: ...
-def content_sets(
-    streams: pa.LargeListArray, *, frequencies: NumberTable | None, enough: int, title: float
-) -> pa.LargeListArray: ...
-def weighted_samples(
-    tokens: pa.LargeListArray, *, k: int, count: int, pages: int = 0, frequencies: NumberTable | None = None
-) -> npt.NDArray[np.uint64]: ...
-def projection_codes(
-    tokens: pa.LargeListArray, *, codes: int, projections: int, width: float | None = None
-) -> npt.NDArray[np.uint64]: ...
 def interval_probability(distance: float, width: float) -> float: ...
-def lexicon_signatures(
-    tokens: pa.LargeListArray,
-    lexicon: NumberTable,
-    *,
-    unlisted: bool,
-    randomised: int,
-    left_out: float,
-    least: int,
-) -> npt.NDArray[np.uint64]: ...
 
 @final
 class PrefixProfile:
     def __new__(cls, classes: list[tuple[str, float]]) -> PrefixProfile: ...
     def counts(self, terms: pa.LargeListArray) -> npt.NDArray[np.uint32]: ...
-    def codes(
-        self, terms: pa.LargeListArray, *, schemes: list[list[float]], rarest: float
-    ) -> npt.NDArray[np.uint64]: ...
 
 # Statistics of a collection.
 
@@ -702,8 +637,6 @@ class NumberTable:
     def __new__(cls, numbers: npt.NDArray[np.uint64], counts: npt.NDArray[np.uint32] | None = None) -> NumberTable: ...
     def __len__(self) -> int: ...
     def look_up(self, numbers: npt.NDArray[np.uint64], default: int) -> npt.NDArray[np.uint32]: ...
-
-def member_windows(tokens: pa.LargeListArray, members: NumberTable, *, n: int, inside: bool) -> pa.LargeListArray: ...
 
 # The chunk index.
 
@@ -843,9 +776,7 @@ class IndexStore:
 
 @final
 class PageReader:
-    def __new__(
-        cls, kinds: list[tuple[str, int, int, int, bool]], *, hash: str, site_rule: str, min_tokens: int
-    ) -> Self: ...
+    def __new__(cls, kinds: Sequence[Any], *, hash: str, site_rule: str, min_tokens: int) -> Self: ...
 
 def index_page(
     store: IndexStore,

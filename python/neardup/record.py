@@ -2,8 +2,9 @@
 
 ``dataclass(frozen=True)`` writes the source of six functions for each class and compiles it, a millisecond a class: a
 seventh of what a run takes to start. Records share their functions. They have the fields, equality, hash and ``repr``
-of frozen data classes, are such to ``dataclasses.fields``, ``replace`` and ``asdict``, and can be pickled. To make one
-takes some microseconds instead of one, so what is made for every page stays a data class.
+of frozen data classes (without ``eq`` each equals itself only), are such to ``dataclasses.fields``, ``replace`` and
+``asdict``, can be pickled, and frozen data classes may build on them. To make one takes some microseconds instead of
+one, so what is made for every page stays a data class.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from inspect import Signature
 else:
 
-    def record(*, frozen: bool, slots: bool = False) -> Callable[[type], type]:
+    def record(*, frozen: bool, slots: bool = False, eq: bool = True) -> Callable[[type], type]:
         """Makes a class a record; named as ``dataclass`` names it, though there are none that are not frozen.
 
         >>> @record(frozen=True, slots=True)
@@ -38,7 +39,7 @@ else:
         dataclasses.FrozenInstanceError: cannot assign to field 'line'
         """
         assert frozen, "a record is frozen"
-        return lambda cls: _made(cls, slots)
+        return lambda cls: _made(cls, slots, eq)
 
 
 class _Shape:
@@ -58,14 +59,17 @@ class _Shape:
         self.finished = hasattr(cls, "__post_init__")
 
 
-def _made(cls: type, slots: bool) -> type:
+def _made(cls: type, slots: bool, eq: bool) -> type:
     # Where there are no words, ``dataclass`` puts the signature there, and takes milliseconds to find it out.
     cls.__doc__ = cls.__doc__ or cls.__name__
-    made: Any = dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+    builds_on_one = any("__record__" in vars(base) for base in cls.__mro__[1:])
+    made: Any = dataclass(init=False, repr=False, eq=False, slots=slots, frozen=builds_on_one)(cls)
+    # Said afterwards, so that nothing is compiled for it.
+    made.__dataclass_params__.frozen = True
     made.__record__ = _Shape(made)
     made.__signature__ = _SIGNATURE
     for function in _FUNCTIONS:
-        if function.__name__ not in cls.__dict__:
+        if function.__name__ not in cls.__dict__ and (eq or function not in (__eq__, __hash__)):
             setattr(made, function.__name__, function)
     result: type = made
     return result
@@ -122,12 +126,13 @@ def __delattr__(_self: Any, name: str) -> None:
 
 
 def __getstate__(self: Any) -> list[Any]:
-    return [getattr(self, name) for name in self.__record__.names]
+    # Not the record's names: a data class that builds on it may have more.
+    return [getattr(self, field.name) for field in fields(self)]
 
 
 def __setstate__(self: Any, state: list[Any]) -> None:
-    for name, value in zip(self.__record__.names, state, strict=True):
-        object.__setattr__(self, name, value)
+    for field, value in zip(fields(self), state, strict=True):
+        object.__setattr__(self, field.name, value)
 
 
 _FUNCTIONS = (__init__, __repr__, __eq__, __hash__, __setattr__, __delattr__, __getstate__, __setstate__)
@@ -139,10 +144,9 @@ class _SignatureOf:
     def __get__(self, _instance: object, cls: Any) -> Signature:
         from inspect import Parameter, Signature
 
-        shape: _Shape = cls.__record__
-
         def parameter(field: Field[Any]) -> Parameter:
-            default = shape.defaults.get(field.name, shape.factories.get(field.name, Parameter.empty))
+            stated = (field.default, field.default_factory)
+            default = next((value for value in stated if value is not MISSING), Parameter.empty)
             return Parameter(field.name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=field.type)
 
         return Signature([parameter(field) for field in fields(cls) if field.init], return_annotation=None)

@@ -15,11 +15,22 @@ import numpy as np
 
 import neardup
 from neardup import _native
+from neardup.methods.chunks import (
+    BreakpointChunks,
+    RandomChunks,
+    SlidingWindow,
+    SmallestShingles,
+    Winnowed,
+    WordBreakpoints,
+)
 from neardup.methods.content import Content, ContentSets
+from neardup.methods.letters import ByteBreakpoints, PrefixAnchors, RarePrefixes
 from neardup.methods.lexicon import LexiconSignatures, RepeatedChunks
-from neardup.methods.minima import RarityWeightedSamples
+from neardup.methods.minima import Minima, OnePermutation, PackedMinima, RarityWeightedSamples, WeightedSamples
 from neardup.methods.paragraphs import ShingleParagraphs
 from neardup.methods.profiles import FuzzyCodes
+from neardup.methods.projections import Projection, ProjectionCodes, TermSketch
+from neardup.methods.shingles import Bands, ShingleSet, Supershingles
 from neardup.methods.statistics import collect_statistics
 from neardup.sources.memory import texts
 from neardup.text import Reading, content_streams, read, term_lists
@@ -78,8 +89,8 @@ def vectors() -> dict[str, Any]:
     batch = chunk.load().pages
     folded, rabin = (read(batch, Reading(hash=name)) for name in ("fold", "rabin"))
     tokens = folded.tokens
-    supershingles = _native.minima_keys(tokens, k=8, count=84, rows=14)
-    sketches = _native.projections(tokens, bits=384)
+    supershingles = Supershingles().compute(tokens)
+    sketches = Projection().compute(tokens)
     columns: dict[str, list[Any]] = {
         "terms": [_terms(page) for page in PAGES.values()],
         "title": folded.title.to_pylist(),
@@ -88,15 +99,15 @@ def vectors() -> dict[str, Any]:
         "tokens": _lists(tokens),
         "rabin tokens": _lists(rabin.tokens),
         "identity": [f"{a:016x}{b:016x}" for a, b in zip(folded.identity_high, folded.identity_low, strict=True)],
-        "shingles of 8": _lists(_native.shingle_sets(tokens, k=8)),
-        "rabin shingles of 8": _lists(_native.shingle_sets(tokens, k=8, rabin=True)),
-        "minima": _native.minima(tokens, k=8, count=84).tolist(),
+        "shingles of 8": _lists(ShingleSet(8).compute(tokens)),
+        "rabin shingles of 8": _lists(ShingleSet(8, rabin=True).compute(tokens)),
+        "minima": (Minima(8, 84).compute(tokens) & 0xFFFFFFFF).tolist(),
         "supershingles": _rows(supershingles),
         "supershingle pairs": _rows(_native.pairs_of_keys(supershingles)),
-        "bands": _rows(_native.minima_keys(tokens, k=5, count=96, rows=6)),
+        "bands": _rows(Bands(5, bands=16, rows=6).compute(tokens)),
         "projection": _rows(sketches),
-        "projection of shingles": _rows(_native.projections(tokens, bits=64, k=8)),
-        "term sketch": _rows(_native.term_sketches(tokens, count=256)),
+        "projection of shingles": _rows(Projection(64, k=8).compute(tokens)),
+        "term sketch": _rows(TermSketch(256).compute(tokens)),
         "pieces": _rows(_native.pieces(sketches, 12)),
         "13 pieces": _rows(_native.pieces(sketches, 13)),
         "content stream": _lists(content_streams(batch)),
@@ -126,27 +137,27 @@ def _taxonomy(tokens: Any, terms: Any) -> dict[str, list[Any]]:
     """The methods of the taxonomy, with few numbers each."""
     statistics = collect_statistics([tokens], [1, 3])
     lists: dict[str, Any] = {
-        "winnowed": _native.winnowed(tokens, n=5, window=10),
-        "stretches": _native.stretches(tokens, modulus=6),
-        "windows that end in a breakpoint": _native.ending_windows(tokens, n=4, modulus=6),
-        "every ninth window": _native.stepping_windows(tokens, n=4, step=9),
-        "random windows": _native.random_windows(tokens, n=4, count=5),
-        "smallest windows": _native.smallest_windows(tokens, n=4, count=5),
-        "anchored windows": _native.anchored_windows(terms, n=4, letters=2, every=6),
-        "windows with rare prefixes": _native.anchored_windows(terms, n=4, letters=1, most=1),
-        "byte windows": _native.byte_windows(terms, n=30, modulus=64),
+        "winnowed": Winnowed(5, 10).compute(tokens),
+        "stretches": BreakpointChunks(6).compute(tokens),
+        "windows that end in a breakpoint": WordBreakpoints(4, 6).compute(tokens),
+        "every ninth window": SlidingWindow(4, 9).compute(tokens),
+        "random windows": RandomChunks(4, 5).compute(tokens),
+        "smallest windows": SmallestShingles(4, 5).compute(tokens),
+        "anchored windows": PrefixAnchors(4, letters=2, every=6).compute(terms),
+        "windows with rare prefixes": RarePrefixes(4, letters=1, most=1).compute(terms),
+        "byte windows": ByteBreakpoints(30, 64).compute(terms),
         "repeated windows": RepeatedChunks(3).given(statistics).compute(tokens),
     }
     lexicons = LexiconSignatures(0.1, 1.0, least=2, randomised=2, left_out=0.3)
     fuzzy = FuzzyCodes("en", k=3, intervals=3, spread=0.6, rarest=0.01)
     rows: dict[str, Any] = {
-        "tagged minima": _native.tagged_minima(tokens, k=5, count=6),
-        "packed minima": _native.packed_minima(tokens, k=5, count=64, bits=2),
-        "one permutation": _native.one_permutation_sketches(tokens, k=5, count=6),
-        "weighted samples": _native.weighted_samples(tokens, k=1, count=6),
+        "tagged minima": Minima(5, 6).compute(tokens),
+        "packed minima": PackedMinima(5, 64, 2).compute(tokens),
+        "one permutation": OnePermutation(5, 6).compute(tokens),
+        "weighted samples": WeightedSamples(1, 6).compute(tokens),
         "rarity weighted samples": RarityWeightedSamples(1, 6).given(statistics).compute(tokens),
-        "intervals": _native.projection_codes(tokens, codes=4, projections=3, width=0.5),
-        "sides of hyperplanes": _native.projection_codes(tokens, codes=4, projections=8),
+        "intervals": ProjectionCodes(4, 3, 0.5).compute(tokens),
+        "sides of hyperplanes": ProjectionCodes(4, 8).compute(tokens),
         "fuzzy codes": fuzzy.compute(terms),
         "signatures": lexicons.given(statistics).compute(tokens),
     }

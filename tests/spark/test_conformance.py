@@ -9,12 +9,11 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
 from collections_of_pages import Page, chain, copied, everything, in_a_template, near_identical
 
 from neardup import Settings, find_duplicates
-from neardup.engines.common.tables import PAGES_OUT, PAIRS_OUT
+from neardup.engines.common.tables import PAGES_OUT
 from neardup.engines.spark import SparkOutcome, run
 from neardup.engines.spark.salting import Salting
 from neardup.graph.clusters import CLUSTERS
@@ -71,25 +70,20 @@ def on_spark(
     return run(frame, detector, settings, order="n")
 
 
-def as_local(frame: Any, schema: pa.Schema, *order: str) -> pa.Table:
-    table = frame.toArrow().sort_by([(name, "ascending") for name in order])
-    return table.select(schema.names).cast(schema)
-
-
 def assert_same(outcome: SparkOutcome, pages: list[Page], detector: str, settings: Settings) -> None:
     expected = find_duplicates(
         [{"id": f"frame#{at}", **page} if page.get("id") is None else page for at, page in enumerate(pages)],
         detector=detector,
         settings=settings,
     )
-    found = as_local(outcome.pages, PAGES_OUT, "row")
+    tables = outcome.to_arrow()
+    found = tables["pages"]
     for name in PAGES_OUT.names:
         if name != "source":  # "memory" there, "frame" here
             assert found.column(name).to_pylist() == expected.pages.column(name).to_pylist(), name
-    pairs = as_local(outcome.pairs, PAIRS_OUT, "row_a", "row_b")
-    assert pairs.to_pylist() == expected.pairs.to_pylist()
-    clusters = as_local(outcome.clusters, CLUSTERS, "row")
-    assert clusters.to_pylist() == expected.clusters.to_pylist()
+    assert tables["pairs"].to_pylist() == expected.pairs.to_pylist()
+    assert tables["clusters"].to_pylist() == expected.clusters.to_pylist()
+    assert outcome.clusters.columns == CLUSTERS.names
     mine, theirs = outcome.report, expected.report
     assert [mine[name] for name in ("counts", "statistics")] == [theirs[name] for name in ("counts", "statistics")]
     # A bound on what was not scored is told for each group on its own, and groups that were salted compare other pairs.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,16 @@ def assert_equal(found: Path, expected: Path) -> None:
         assert mine.report[name] == theirs.report[name], name
 
 
+def findings(folder: Path) -> str:
+    """``report.html`` but for what is told of the program, its input, settings, time and memory."""
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    sections = re.findall(
+        r'<section id="(?:found|largest|doubtful|similarity|graph|sites)".*?</section>', page, re.DOTALL
+    )
+    assert len(sections) == 6
+    return "".join(sections)
+
+
 def test_small_files_share_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "BYTES_A_TASK", 1000)
     sizes = [100] * 23 + [5000, 300, 800, 200]
@@ -65,6 +76,12 @@ def test_archives_by_their_list_with_bad_records(
     result = dedup(given, tmp_path / "spark", detector="combined", engine="spark", master="local[2]")
     assert (tmp_path / "spark" / "pages.parquet").is_dir()
     assert_equal(tmp_path / "spark", tmp_path / "local")
+    # The same files, and in the report the same findings.
+    files = [{path.name for path in (tmp_path / name).iterdir()} for name in ("spark", "local")]
+    assert files[0] == files[1]
+    assert findings(tmp_path / "spark") == findings(tmp_path / "local")
+    clusters = [pq.read_table(tmp_path / name / "clusters.parquet").schema for name in ("spark", "local")]
+    assert [(one.name, one.type) for one in clusters[0]] == [(one.name, one.type) for one in clusters[1]]
     # Parts in order: what reads them one after another reads pages in input order.
     parts = sorted((tmp_path / "spark" / "pages.parquet").glob("*.parquet"))
     rows = pa.concat_tables([pq.read_table(part) for part in parts])["row"].to_pylist()

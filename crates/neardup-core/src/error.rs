@@ -1,8 +1,8 @@
-//! What can be wrong with a record, or with a rule, in words for whoever has it.
+//! What can be wrong with a record, a rule or a fingerprint, in words for whoever has it.
 
 use std::fmt;
 
-/// Why a record cannot be read, or a rule makes no sense.
+/// Why a record cannot be read, or why a rule or a fingerprint makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// JSON is broken, as shows in some column, counted from 1.
@@ -36,6 +36,8 @@ pub enum Error {
     NotPlain {
         field: String,
     },
+    /// A parameter of a fingerprint makes no sense.
+    Parameter(&'static str),
     /// A rule of a detector speaks of what is not held of pages, or with numbers that make no sense.
     Rule {
         what: &'static str,
@@ -67,6 +69,7 @@ impl fmt::Display for Error {
             Error::Rule { what } => out.write_str(what),
             Error::NotARule { text } => write!(out, "not a rule: {text:?}"),
             Error::NotPlain { field } => write!(out, "field {field:?} is neither text nor a number"),
+            Error::Parameter(what) => out.write_str(what),
         }
     }
 }

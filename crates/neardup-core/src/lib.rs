@@ -4,7 +4,8 @@
 //! ([`terms`], [`urls`], [`unicode`], [`image`]) and hashed to tokens ([`hash`], [`rabin`]), all of it composed in [`page`].
 //! Tokens become shingles ([`shingle`], [`saturation`]), min-values, supershingles and band keys ([`minhash`]) and projections
 //! ([`projection`]). The other methods of the taxonomy select chunks ([`chunks`]), count them over the collection
-//! ([`statistics`]), embed the page ([`embeddings`]) or vary min-values ([`one_permutation`], [`lanes`], [`term_sketch`]). Pages that
+//! ([`statistics`]), embed the page ([`embeddings`]) or vary min-values ([`one_permutation`], [`lanes`], [`term_sketch`]).
+//! [`fingerprint`] names each of them and computes it of a batch. Pages that
 //! share a key ([`prefix`] chooses few) are paired ([`join`]) and the pairs scored ([`verify`], [`sets`]); keys that
 //! very many pages share are resolved apart ([`hot`], [`screen`]). What a detector says of two pages is data ([`rules`]). [`postings`] is the chunk index, to be asked page by
 //! page. Accepted pairs make clusters ([`components`], [`diameter`]) and decide what goes ([`removal`]). What measures all
@@ -34,6 +35,7 @@ pub mod difference;
 pub mod embeddings;
 mod entry;
 pub mod error;
+pub mod fingerprint;
 pub mod format;
 mod grouped;
 pub mod growing;

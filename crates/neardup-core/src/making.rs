@@ -5,11 +5,12 @@
 //! are made once.
 
 use crate::batch::Shingling;
+use crate::error::{Error, Result};
 use crate::minhash::{Functions, group_keys};
 use crate::ordered::Ordered;
 use crate::parity;
 use crate::projection::Projection;
-use crate::term_sketch::TermSketch;
+use crate::term_sketch::{MOST_BINS, TermSketch};
 
 /// A fingerprint that tokens alone decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,32 @@ pub enum Kind {
     Terms { bins: usize },
     /// The ordered set of shingles, and its parity.
     Set { shingling: Shingling },
+}
+
+impl Kind {
+    /// Whether the parameters make sense.
+    pub fn checked(self) -> Result<Self> {
+        let (length, what) = match self {
+            Kind::Keys { shingling, count, rows } => (
+                shingling.k,
+                (rows == 0 || count < rows).then_some("rows must be between 1 and the number of min-values"),
+            ),
+            Kind::Bits { shingling, bits } => (
+                shingling.k,
+                (bits == 0 || !bits.is_multiple_of(64)).then_some("bits must be a multiple of 64"),
+            ),
+            Kind::Terms { bins } => {
+                let wrong = bins == 0 || !bins.is_multiple_of(64) || bins > MOST_BINS;
+                (1, wrong.then_some("bins must be a multiple of 64 and at most 1024"))
+            }
+            Kind::Set { shingling } => (shingling.k, None),
+        };
+        match what {
+            Some(what) => Err(Error::Parameter(what)),
+            None if length == 0 => Err(Error::Parameter("n, the tokens of a chunk, must be at least 1")),
+            None => Ok(self),
+        }
+    }
 }
 
 /// What was made of all pages: rows of `width` numbers, or lists.

@@ -1,18 +1,15 @@
-//! Pages to streams of their blocks, and streams to the sets that say what pages are about.
+//! Pages to streams of their blocks, and what is counted of streams.
 
-use neardup_core::content::{Ideas, Weigher, Weighing, address, cells, label};
+use neardup_core::content::{Ideas, address, cells, label};
 use neardup_core::ordered::Ordered;
 use neardup_core::page::Reader;
-use neardup_core::shingle::single;
 use numpy::IntoPyArray;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, detached, list_array, pyarrow};
 use crate::pages::{Pages, rule};
 use crate::pairs::Column;
-use crate::statistics::NumberTable;
 
 /// The stream of each page.
 #[pyfunction]
@@ -67,39 +64,6 @@ pub fn stream_cells(py: Python<'_>, streams: PyArray) -> PyResult<Bound<'_, PyAn
             found.clear();
             found.extend(cells(stream));
             ordered.append(&found, &mut values);
-            offsets.push(values.len() as i64);
-        }
-        (offsets, values)
-    });
-    pyarrow(py, list_array(offsets, values)?)
-}
-
-/// The set of each page; `frequencies`: on how many different pages of its site a cell is found.
-#[pyfunction]
-#[pyo3(signature = (streams, *, frequencies, enough, title))]
-pub fn content_sets<'py>(
-    py: Python<'py>,
-    streams: PyArray,
-    frequencies: Option<Bound<'py, NumberTable>>,
-    enough: u32,
-    title: f64,
-) -> PyResult<Bound<'py, PyAny>> {
-    let streams = TokenLists::new(&streams)?;
-    if !(0.0..=1.0).contains(&title) || enough == 0 {
-        return Err(PyValueError::new_err("title is a share, and enough at least 1"));
-    }
-    let table = frequencies.as_ref().map(Bound::get);
-    let (offsets, values) = detached(py, || {
-        let numbers = table.map(|table| (table.numbers(), table.counts()));
-        let pages = |cell: u64| {
-            let found =
-                numbers.as_ref().and_then(|(numbers, counts)| Some(counts[numbers.find(single(cell))?]));
-            found.unwrap_or(1)
-        };
-        let (mut offsets, mut values) = (vec![0i64], Vec::new());
-        let mut weigher = Weigher::default();
-        for stream in streams.lists().iter() {
-            weigher.append(stream, Weighing { enough, title }, pages, &mut values);
             offsets.push(values.len() as i64);
         }
         (offsets, values)

@@ -10,7 +10,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod apply;
 mod archive;
 mod arrays;
-mod chunks;
+mod compute;
 mod content;
 mod delimited;
 mod errors;
@@ -41,12 +41,9 @@ mod _native {
     #[pymodule_export]
     use crate::archive::{PyFramed, RecordPage, WarcLoaded, WarcPages, WarcReader};
     #[pymodule_export]
-    use crate::chunks::{
-        anchored_windows, byte_windows, ending_windows, random_windows, smallest_windows, stepping_windows,
-        stretches, winnowed,
-    };
+    use crate::compute::compute;
     #[pymodule_export]
-    use crate::content::{content_sets, content_streams, stream_cells, stream_labels};
+    use crate::content::{content_streams, stream_cells, stream_labels};
     #[pymodule_export]
     use crate::delimited::{DelimitedRows, WrongRows, read_delimited, wrong_rows};
     #[pymodule_export]
@@ -54,9 +51,7 @@ mod _native {
     #[pymodule_export]
     use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]
-    use crate::fingerprints::{
-        minima, minima_keys, pairs_of_keys, parities, pieces, projections, shingle_sets, term_sketches,
-    };
+    use crate::fingerprints::{pairs_of_keys, parities, pieces};
     #[pymodule_export]
     use crate::index::{IndexStore, site_hashes, token_identities, verify_index};
     #[pymodule_export]
@@ -83,16 +78,11 @@ mod _native {
     #[pymodule_export]
     use crate::signals::{anatomy, compressed_sizes, compression_window, snippets};
     #[pymodule_export]
-    use crate::sketches::{
-        PrefixProfile, group_columns, interval_probability, lexicon_signatures, one_permutation_sketches,
-        packed_minima, projection_codes, tagged_minima, weighted_samples,
-    };
+    use crate::sketches::{PrefixProfile, group_columns, interval_probability};
     #[pymodule_export]
-    use crate::statistics::{NumberTable, Repeats, member_windows, merge_frequencies, repeat_levels};
+    use crate::statistics::{NumberTable, Repeats, merge_frequencies, repeat_levels};
     #[pymodule_export]
-    use crate::study::{
-        ParagraphSteps, bag_names, bow_tie, counted_paragraphs, crawl, growth, page_paragraphs,
-    };
+    use crate::study::{ParagraphSteps, bag_names, bow_tie, crawl, growth, page_paragraphs};
     #[pymodule_export]
     use crate::terms::page_terms;
     #[pymodule_export]

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
 
-use crate::fingerprints::{KindParts, kind};
+use crate::compute::ReadKind;
 use crate::index::{Answers, IndexStore, RequestParts, answers, flags};
 use crate::pages::reading;
 use crate::pairs::contiguous;
@@ -32,8 +32,8 @@ pub struct PageReader {
 impl PageReader {
     #[new]
     #[pyo3(signature = (kinds, *, hash, site_rule, min_tokens))]
-    fn new(kinds: Vec<KindParts>, hash: &str, site_rule: &str, min_tokens: usize) -> PyResult<Self> {
-        let kinds: Vec<Kind> = kinds.into_iter().map(kind).collect::<PyResult<_>>()?;
+    fn new(kinds: Vec<ReadKind>, hash: &str, site_rule: &str, min_tokens: usize) -> PyResult<Self> {
+        let kinds: Vec<Kind> = kinds.into_iter().map(|ReadKind(kind)| kind).collect();
         if kinds.iter().any(|kind| matches!(kind, Kind::Set { .. })) {
             return Err(PyValueError::new_err("sets are no rows of numbers"));
         }

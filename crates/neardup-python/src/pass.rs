@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{detached, list_array, pyarrow, rows};
-use crate::fingerprints::{KindParts, kind};
+use crate::compute::ReadKind;
 use crate::pages::{Pages, reading};
 
 /// What is to be made of pages; whoever reads pages takes it along, and makes that on the way.
@@ -22,8 +22,8 @@ impl PageTask {
     /// Fingerprints of some kinds; and the tokens, if they are to be `held`.
     #[new]
     #[pyo3(signature = (kinds, held, *, hash="fold", site_rule="registrable"))]
-    pub fn new(kinds: Vec<KindParts>, held: bool, hash: &str, site_rule: &str) -> PyResult<Self> {
-        let kinds = kinds.into_iter().map(kind).collect::<PyResult<Vec<_>>>()?;
+    pub fn new(kinds: Vec<ReadKind>, held: bool, hash: &str, site_rule: &str) -> PyResult<Self> {
+        let kinds = kinds.into_iter().map(|ReadKind(kind)| kind).collect();
         Ok(Self(pass::PageTask { kinds, held, reading: reading(hash, site_rule)? }))
     }
 

@@ -1,15 +1,13 @@
 //! Statistics of a collection: the levels of SPEX, exact frequencies, and what is selected by them.
 
-use neardup_core::batch::Shingling;
-use neardup_core::chunks::sets;
 use neardup_core::statistics::numbers::{Numbers, directory};
-use neardup_core::statistics::{frequencies, members, repeats};
+use neardup_core::statistics::{frequencies, repeats};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
-use crate::arrays::{TokenLists, detached, list_array, pyarrow};
+use crate::arrays::{TokenLists, detached};
 use crate::pairs::{Column, contiguous};
 
 /// The lengths of chunks that are counted one after another, up to n.
@@ -186,28 +184,4 @@ impl NumberTable {
         });
         Ok(found.into_pyarray(py))
     }
-}
-
-/// The windows of n tokens that are (`inside`) or are not among the members.
-#[pyfunction]
-#[pyo3(signature = (tokens, members, *, n, inside))]
-pub fn member_windows<'py>(
-    py: Python<'py>,
-    tokens: PyArray,
-    members: Bound<'py, NumberTable>,
-    n: usize,
-    inside: bool,
-) -> PyResult<Bound<'py, PyAny>> {
-    let tokens = TokenLists::new(&tokens)?;
-    if n == 0 {
-        return Err(PyValueError::new_err("n must be at least 1"));
-    }
-    let members = members.get();
-    let made = detached(py, || {
-        let (windows, mut buffer) = (Shingling { k: n, rabin: false }, Vec::new());
-        sets(tokens.lists().iter(), |tokens, out| {
-            members::select(tokens, windows, members.numbers(), inside, &mut buffer, out);
-        })
-    });
-    pyarrow(py, list_array(made.offsets, made.values)?)
 }

@@ -2,8 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use neardup_core::chunks::paragraphs::{Cut, bag_name, counted, paragraphs};
-use neardup_core::chunks::sets;
+use neardup_core::chunks::paragraphs::{Cut, bag_name, paragraphs};
 use neardup_core::growing::{self, Growing};
 use neardup_core::page::Reader;
 use neardup_core::steps::{Bags, Rarity, Steps, Table};
@@ -48,17 +47,6 @@ pub fn page_paragraphs<'py>(
         (offsets, values, characters)
     });
     Ok((pyarrow(py, list_array(offsets, values)?)?, characters.into_pyarray(py)))
-}
-
-/// The paragraphs of each page as a set in which repetitions are told apart.
-#[pyfunction]
-pub fn counted_paragraphs<'py>(py: Python<'py>, lists: PyArray) -> PyResult<Bound<'py, PyAny>> {
-    let lists = TokenLists::new(&lists)?;
-    let made = detached(py, || {
-        let mut buffer = Vec::new();
-        sets(lists.lists().iter(), |list, out| counted(list, &mut buffer, out))
-    });
-    pyarrow(py, list_array(made.offsets, made.values)?)
 }
 
 /// The two halves of a name for each list, the same for lists that differ in order only.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import click
 
 from neardup.cli.options import Verb
@@ -39,7 +37,7 @@ def command(name: str | None, as_json: bool) -> None:
         )
         return
     for detector in chosen.values():
-        parameters = ",".join(f"{field.name}={field.default}" for field in fields(detector))
+        parameters = ",".join(f"{field.name}={field.default}" for field in detector.parameter_fields())
         click.echo(click.style(detector.name, bold=True) + f"({parameters})")
         click.echo(f"    {detector.summary}\n    source: {detector.source}\n    cost:   {detector.cost}")
         if name and detector.__doc__:

@@ -35,7 +35,7 @@ def command(threshold: float, recall: float, functions: int, detector: str | Non
     if detector is not None:
         _plan_of(detector, threshold, as_json)
         return
-    chosen = planner.plan(threshold, recall, functions=functions)
+    chosen = planner.plan_bands(threshold, recall, functions=functions)
     tails = {
         "functions": chosen.functions,
         "underestimates_by_10_percent": planner.underestimate_probability(chosen.functions, threshold),

@@ -20,7 +20,7 @@ from neardup.index.answers import Answer, answer_of
 from neardup.index.incoming import Page, Request, encoded, seconds, token_array
 from neardup.index.shape import Shape
 from neardup.methods import Rule
-from neardup.methods.native_kinds import native_kind
+from neardup.methods.one_pass import made_while_reading
 from neardup.sources.memory import row_of
 from neardup.text import Reading
 
@@ -61,11 +61,10 @@ class Single:
 
 def single_of(store: _native.IndexStore, shape: Shape, reading: Reading, rules: Sequence[Rule]) -> Single | None:
     """The way of single pages, if all that is computed of a page is known to the native module."""
-    kinds = [native_kind(kind) for kind in shape.columns]
-    if shape.sets or any(kind is None for kind in kinds):
+    if shape.sets or not all(made_while_reading(kind) for kind in shape.columns):
         return None
     reader = _native.PageReader(
-        [kind for kind in kinds if kind is not None],
+        shape.columns,
         hash=reading.hash,
         site_rule=reading.site,
         min_tokens=reading.min_tokens,

@@ -88,10 +88,10 @@ def _refuse_changed_since(result: Result, spec: InputSpec) -> None:
 def file_state(name: str) -> dict[str, Any]:
     """A file's size and time of change, where it is one of this machine."""
     try:
-        found = os.stat(name)
+        status = os.stat(name)
     except (OSError, ValueError):
         return {"name": name}
-    return {"name": name, "bytes": found.st_size, "changed": found.st_mtime_ns}
+    return {"name": name, "bytes": status.st_size, "changed": status.st_mtime_ns}
 
 
 def detector_of(request: Request) -> str | Detector | None:
@@ -103,25 +103,23 @@ def detector_of(request: Request) -> str | Detector | None:
 
 def earlier_runs(against: Sequence[str], detector: Detector, settings: Settings) -> list[tuple[str, Path]]:
     """The names and files of what earlier runs saved, checked."""
-    found = []
+    files = []
     # One that is named twice says nothing more.
-    for given in dict.fromkeys(against):
-        report = open_result(given).report
+    for name in dict.fromkeys(against):
+        report = open_result(name).report
         if report["detector"] != str(detector):
             raise UsageError(
                 f"the earlier run had detector {report['detector']!r}, this one has {str(detector)!r}",
-                where=given,
+                where=name,
                 hint="run with the same detector",
             )
         if report["settings"]["reading"] != asdict(settings.reading):
-            raise UsageError("the earlier run read pages in another way", where=given, hint="read as it did")
-        path = Path(given) / FILE
+            raise UsageError("the earlier run read pages in another way", where=name, hint="read as it did")
+        path = Path(name) / FILE
         if not parts_of(path.parent, report, FILE):
-            raise InputError(
-                "the earlier run kept no fingerprints", where=given, hint="run it with --keep-fingerprints"
-            )
-        found.append((given, path))
-    return found
+            raise InputError("the earlier run kept no fingerprints", where=name, hint="run it with --keep-fingerprints")
+        files.append((name, path))
+    return files
 
 
 def with_their_statistics(settings: Settings, runs: Sequence[tuple[str, Path]], detector: Detector) -> Settings:

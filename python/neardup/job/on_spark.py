@@ -19,7 +19,7 @@ from neardup.writing import check_local
 def run_on_spark(request: Request) -> Result:
     """Carries a request out on a cluster; every machine must see the files, and the working folder."""
     from neardup.engines.spark import run_files, start
-    from neardup.report.run_report import write_report
+    from neardup.report.run_report import is_patient, write_report
 
     working, settings, out = request.scratch, request.settings, request.out
     if out is not None and working is not None:
@@ -57,5 +57,5 @@ def run_on_spark(request: Request) -> Result:
             return Result.in_memory(outcome.to_arrow(), outcome.report, outcome.statistics)
         outcome.move_to(folder)
         seal(folder, outcome.report)
-        write_report(Result.written(folder, outcome.report), patient=False)
+        write_report(Result.written(folder, outcome.report), patient=is_patient(outcome.report))
     return Result.written(out, outcome.report, outcome.statistics)

@@ -245,9 +245,9 @@ def find_duplicates(
             spool = stack.enter_context(TemporaryDirectory(prefix="neardup-"))
             room = Room(Path(spool) / "pages.arrow", settings.held_pages)
 
-        def attempt(pages: Source, chosen: Detector) -> Outcome:
+        def attempt(pages: Source, detector: Detector) -> Outcome:
             scratch = stack.enter_context(temporary(None, settings.memory > 0))
-            return run(pages, chosen, settings, None, scratch)
+            return run(pages, detector, settings, None, scratch)
 
         return _result(_run(in_memory(pages, fields, room), detector, attempt, InputSpec([])))
 
@@ -271,12 +271,12 @@ def statistics_of(
     >>> made.pages, len(made.chunks[8][0])
     (2, 2)
     """
-    chosen, settings = parse(detector), settings or Settings()
-    if not chosen.counted():
-        raise UsageError(f"detector {chosen.name!r} needs no statistics", hint="give one that does, such as i-match")
+    parsed, settings = parse(detector), settings or Settings()
+    if not parsed.counted():
+        raise UsageError(f"detector {parsed.name!r} needs no statistics", hint="give one that does, such as i-match")
     spec = InputSpec(_names(inputs), fields or Fields(), base_url, format, settings.max_page)
     with spec.open() as source:
-        return count(collect(source, chosen, settings, Silent()), chosen, settings)
+        return count(collect(source, parsed, settings, Silent()), parsed, settings)
 
 
 def _run(
@@ -292,10 +292,10 @@ def _run(
         outcome = attempt(source, parse(detector))
     else:
 
-        def by_default(chosen: Detector, markup_only: bool) -> Outcome:
+        def by_default(default: Detector, markup_only: bool) -> Outcome:
             if not markup_only:
                 read_last()
-            return attempt(MarkupOnly(source) if markup_only else source, chosen)
+            return attempt(MarkupOnly(source) if markup_only else source, default)
 
         outcome = by_kind(BOTH if settled else first_kinds(source), by_default)
         note_default(outcome.report)

@@ -36,7 +36,7 @@ def write_outcome(
     # What only a run that is written needs.
     from neardup.report.findings import Findings
     from neardup.report.run_report import FILE as REPORT_FILE
-    from neardup.report.run_report import SHOWN_BYTES, SMALL_INPUT, RunReport
+    from neardup.report.run_report import SHOWN_BYTES, RunReport, is_patient
     from neardup.results.texts import EarlierTexts, texts_from, with_earlier
 
     watch = Stopwatch(request.progress)
@@ -48,8 +48,7 @@ def write_outcome(
             earlier = EarlierPages.of(outcome.report, outcome.earlier, outcome.against, folder)
             findings.add_earlier(earlier)
             findings.add_records(outcome.pages_at(findings.missing()))
-            patient = outcome.report["bytes"] <= SMALL_INPUT and "-" not in outcome.report["input"]["paths"]
-            own = partial(texts_from, source, patient=patient, most=SHOWN_BYTES)
+            own = partial(texts_from, source, patient=is_patient(outcome.report), most=SHOWN_BYTES)
             older = EarlierTexts(earlier).where_there
             report = RunReport(findings, outcome.report, lambda records: with_earlier(records, earlier.own, own, older))
         if request.store:
@@ -67,8 +66,8 @@ def write_outcome(
             written = write_pages(source, outcome.pages, folder / "written", request.write, request.settings.workers)
             outcome.report["written"] = [str(path.relative_to(folder)) for path in written]
     with watch.stage("report"):
-        told = outcome.report | {"stages": outcome.report["stages"] + stages(watch.stages)}
-        report.page(told).write(folder / REPORT_FILE)
+        so_far = outcome.report | {"stages": outcome.report["stages"] + stages(watch.stages)}
+        report.page(so_far).write(folder / REPORT_FILE)
     outcome.report["stages"] += stages(watch.stages)
     outcome.report["peak_memory"] = highest(outcome.report["stages"])
     seal(folder, outcome.report)

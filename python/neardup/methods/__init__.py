@@ -19,12 +19,13 @@ from neardup.methods.base import (
     OverSets,
     Statistical,
 )
-from neardup.methods.planner import Plan, plan
+from neardup.methods.planner import BandLayout, plan_bands
 from neardup.methods.registry import detectors, parse, register
 from neardup.methods.rules import Rule
 
 __all__ = [
     "AnyFingerprint",
+    "BandLayout",
     "ChunkSets",
     "Detector",
     "Fingerprint",
@@ -33,11 +34,10 @@ __all__ = [
     "OfPages",
     "OfTerms",
     "OverSets",
-    "Plan",
     "Rule",
     "Statistical",
     "detectors",
     "parse",
-    "plan",
+    "plan_bands",
     "register",
 ]

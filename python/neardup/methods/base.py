@@ -10,13 +10,14 @@ themselves (``OfPages``), for what tokens lack, such as periods; and statistics 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import Field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup import _native
 from neardup.errors import SpecError
 from neardup.methods.rules import OfSets, Rule
 
@@ -47,6 +48,33 @@ class ChunkSets(Protocol):
     def compute(self, tokens: pa.LargeListArray, /) -> pa.LargeListArray:
         """The sets of a batch of pages given as lists of tokens."""
         ...
+
+
+class NativeRows:
+    """Mixed into a fingerprint of fixed size that the native module computes: by its name there, ``native``, with its
+    attributes as parameters. What was counted over the collection is the attribute ``table``."""
+
+    __slots__ = ()
+
+    #: What is computed.
+    native: ClassVar[str]
+
+    def compute(self, lists: pa.LargeListArray, /) -> FixedWidth:
+        """The rows of a batch of pages, given as lists of tokens, or of what else it is computed of."""
+        rows: FixedWidth = _native.compute(self, lists)
+        return rows
+
+
+class NativeSets:
+    """The same for one whose size follows the page."""
+
+    __slots__ = ()
+
+    native: ClassVar[str]
+
+    def compute(self, lists: pa.LargeListArray, /) -> pa.LargeListArray:
+        """The sets of a batch of pages, given as lists of tokens, or of what else it is computed of."""
+        return _native.compute(self, lists)
 
 
 class OfTerms:
@@ -97,7 +125,6 @@ class Statistical(Protocol):
 AnyFingerprint = Fingerprint | ChunkSets | Statistical
 
 
-@dataclass(frozen=True)
 class Detector:
     """Base of all detectors. Subclasses are frozen dataclasses whose fields are the parameters.
 
@@ -153,13 +180,19 @@ class Detector:
         """For the table of methods: tokens of a chunk (n), numbers of a fingerprint (k), and what must be shared."""
         return ("–", "–", "–")
 
+    @classmethod
+    def parameter_fields(cls) -> tuple[Field[Any], ...]:
+        """Names and defaults of the parameters."""
+        # Subclasses are dataclasses; the base is none, so that they may be of any kind.
+        return fields(cls)  # type: ignore[arg-type]
+
     def parameters(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {field.name: getattr(self, field.name) for field in self.parameter_fields()}
 
     def __str__(self) -> str:
         changed = [
             f"{field.name}={getattr(self, field.name)}"
-            for field in fields(self)
+            for field in self.parameter_fields()
             if getattr(self, field.name) != field.default
         ]
         return f"{self.name}({','.join(changed)})" if changed else self.name

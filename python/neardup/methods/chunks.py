@@ -8,20 +8,18 @@ over the tokens; 8 bytes a chunk that is kept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-import pyarrow as pa
-
-from neardup import _native
+from neardup.methods.base import NativeSets
 from neardup.methods.registry import register
 from neardup.methods.shared import SharesNumbers, SharesRatio
 from neardup.methods.shingles import ShingleSet
+from neardup.record import record
 
 
 # All word n-grams as chunks: what every selection is a part of (Potthast & Stein §2).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class WordChunks(SharesRatio):
     """Pages whose sets of ``n``-word chunks share ``ratio`` of their union.
 
@@ -46,29 +44,28 @@ class WordChunks(SharesRatio):
         return ShingleSet(k=self.n)
 
 
-@dataclass(frozen=True, slots=True)
-class SmallestShingles:
+@record(frozen=True, slots=True)
+class SmallestShingles(NativeSets):
     """The ``k`` smallest windows of ``n`` tokens.
 
     Shingling by the k smallest (Broder 1997, 2000). Idea: the k chunks with the smallest numbers. The k smallest of the
     union of two pages are a random sample of it, and the share of them that both have estimates the Jaccard similarity
     without bias. One order serves for all k. Cost: O(tokens) and a sort; 8·k bytes a page.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([list(range(1, 31))], pa.large_list(pa.uint64()))
     >>> len(SmallestShingles(n=5, k=10).compute(tokens)[0])
     10
     """
 
+    native: ClassVar[str] = "smallest windows"
     n: int
     k: int
-
-    def compute(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
-        return _native.smallest_windows(tokens, n=self.n, count=self.k)
 
 
 # Shingling: the k smallest chunks (Broder 1997, 2000).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Shingling(SharesNumbers):
     """Pages that share ``kappa`` of the ``k`` smallest ``n``-word chunks of each.
 
@@ -94,29 +91,28 @@ class Shingling(SharesNumbers):
         return SmallestShingles(n=self.n, k=self.k)
 
 
-@dataclass(frozen=True, slots=True)
-class RandomChunks:
+@record(frozen=True, slots=True)
+class RandomChunks(NativeSets):
     """``k`` of the windows of ``n`` tokens.
 
     Chunks at random (Potthast & Stein, Table 1: "misc."). Idea: k of the page's distinct chunks, drawn by a generator
     that the page's own tokens seed. Two pages draw independently: of c chunks that they share c·(k/C)² are expected on
     both, C being how many each has. Kept as a yardstick for the others. Cost: O(tokens); 8·k bytes a page.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([list(range(1, 31))], pa.large_list(pa.uint64()))
     >>> len(RandomChunks(n=5, k=10).compute(tokens)[0])
     10
     """
 
+    native: ClassVar[str] = "random windows"
     n: int
     k: int
-
-    def compute(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
-        return _native.random_windows(tokens, n=self.n, count=self.k)
 
 
 # Random selection of chunks (Potthast & Stein, Table 1).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class RandomSelection(SharesNumbers):
     """Pages that share ``kappa`` of the ``k`` chunks that each draws at random.
 
@@ -142,29 +138,28 @@ class RandomSelection(SharesNumbers):
         return RandomChunks(n=self.n, k=self.k)
 
 
-@dataclass(frozen=True, slots=True)
-class SlidingWindow:
+@record(frozen=True, slots=True)
+class SlidingWindow(NativeSets):
     """The windows of ``n`` tokens at places 0, ``m``, 2·``m`` …
 
     One of a sliding window (Potthast & Stein, Table 1: "misc."). Idea: the chunks that start at every m-th word. An
     inserted word shifts all behind it, so pages share what stands before the first change and little more. Kept as a
     yardstick for the others. Cost: O(tokens); 8/m bytes a token.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([list(range(1, 31))], pa.large_list(pa.uint64()))
     >>> len(SlidingWindow(n=5, m=10).compute(tokens)[0])
     3
     """
 
+    native: ClassVar[str] = "stepping windows"
     n: int
     m: int
-
-    def compute(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
-        return _native.stepping_windows(tokens, n=self.n, step=self.m)
 
 
 # One of a sliding window: the chunks at every m-th word (Potthast & Stein, Table 1).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class OneOfSlidingWindow(SharesRatio):
     """Pages whose ``n``-word chunks at every ``m``-th word share ``ratio`` of their union.
 
@@ -190,29 +185,28 @@ class OneOfSlidingWindow(SharesRatio):
         return SlidingWindow(n=self.n, m=self.m)
 
 
-@dataclass(frozen=True, slots=True)
-class Winnowed:
+@record(frozen=True, slots=True)
+class Winnowed(NativeSets):
     """The smallest of every ``w`` consecutive windows of ``n`` tokens.
 
     Winnowing (Schleimer, Wilkerson and Aiken 2003). Idea: of every w consecutive chunks of n tokens the smallest is
     selected. A run of w + n − 1 tokens that two pages have in common always shares a number; of random chunks a share
     of 2/(w + 1) is selected. Cost: O(tokens); 16/(w + 1) bytes a token.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([list(range(1, 31))], pa.large_list(pa.uint64()))
     >>> len(Winnowed(n=5, w=26).compute(tokens)[0]), len(Winnowed(n=5, w=1).compute(tokens)[0])
     (1, 26)
     """
 
+    native: ClassVar[str] = "winnowed"
     n: int
     w: int
-
-    def compute(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
-        return _native.winnowed(tokens, n=self.n, window=self.w)
 
 
 # Winnowing: the smallest chunk of every window (Schleimer et al. 2003).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Winnowing(SharesRatio):
     """Pages whose winnowed ``n``-word chunks share ``ratio`` of their union.
 
@@ -239,28 +233,27 @@ class Winnowing(SharesRatio):
         return Winnowed(n=self.n, w=self.w)
 
 
-@dataclass(frozen=True, slots=True)
-class BreakpointChunks:
+@record(frozen=True, slots=True)
+class BreakpointChunks(NativeSets):
     """The stretches between words whose hash is 0 mod ``n``.
 
     Hashed-breakpoint chunks (Brin, Davis and Garcia-Molina 1995). Idea: a chunk ends at every word whose hash is 0 mod
     n, so chunks have n words on average and do not overlap. A changed word changes the chunk it stands in, and none
     behind the next breakpoint. Cost: O(tokens); 8/n bytes a token.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([[1, 2, 3]], pa.large_list(pa.uint64()))
     >>> len(BreakpointChunks(n=1).compute(tokens)[0])
     3
     """
 
+    native: ClassVar[str] = "stretches"
     n: int
-
-    def compute(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
-        return _native.stretches(tokens, modulus=self.n)
 
 
 # Hashed-breakpoint chunking (Brin et al. 1995): the best of Potthast & Stein's experiments.
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class HashedBreakpointChunks(SharesRatio):
     """Pages whose stretches between breakpoint words share ``ratio`` of their union.
 
@@ -288,29 +281,28 @@ class HashedBreakpointChunks(SharesRatio):
         return f"{self.n} on average"
 
 
-@dataclass(frozen=True, slots=True)
-class WordBreakpoints:
+@record(frozen=True, slots=True)
+class WordBreakpoints(NativeSets):
     """The windows of ``n`` words that end in a word whose hash is 0 mod ``m``.
 
     Hashed breakpoints by words (Brin, Davis and Garcia-Molina 1995, as a selection). Idea: of all windows of n words
     those whose last word's hash is 0 mod m: one in m, the same on every page that has them. Cost: O(tokens); 8/m bytes
     a token.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([[1, 2, 3]], pa.large_list(pa.uint64()))
     >>> len(WordBreakpoints(n=2, m=1).compute(tokens)[0])
     2
     """
 
+    native: ClassVar[str] = "ending windows"
     n: int
     m: int
-
-    def compute(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
-        return _native.ending_windows(tokens, n=self.n, modulus=self.m)
 
 
 # Hashed breakpoints, Brin's word rule, as a selection of n-grams (Potthast & Stein, Table 1).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class BrinBreakpoints(SharesRatio):
     """Pages whose ``n``-word chunks that end in a breakpoint word share ``ratio`` of their union.
 

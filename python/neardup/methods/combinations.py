@@ -6,7 +6,7 @@ pairs, so what both accept, or each where it is the better, is right more often.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from neardup.methods.base import Detector
@@ -14,11 +14,12 @@ from neardup.methods.projections import Charikar, Projection
 from neardup.methods.registry import register
 from neardup.methods.rules import AgreeingBits, Rule
 from neardup.methods.shingles import Broder
+from neardup.record import record
 
 
 # Exact duplicates: pages with the same token sequence, and nothing else.
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Exact(Detector):
     """Identity sets only; every other detector has them too.
 
@@ -40,7 +41,7 @@ class Exact(Detector):
 
 # The combined algorithm: Alg. B finds, Alg. C filters (Henzinger 2006 §3.5).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Combined(Detector):
     """B-similar pairs of which at least ``t`` of ``bits`` projection bits agree.
 
@@ -78,7 +79,7 @@ class Combined(Detector):
 
 # The paper's best: Alg. C between sites, the combined algorithm within one (Henzinger 2006 §3.5, end).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class SiteAware(Detector):
     """Pairs on different sites from Alg. C at ``t``, pairs on the same site from combined at ``same_site_t``.
 

@@ -10,22 +10,24 @@ known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import ClassVar, Final
 
 import pyarrow as pa
 
 from neardup import _native
-from neardup.methods.base import Detector, FixedWidth, OfContent
-from neardup.methods.planner import Plan, band_probability, plan
+from neardup.methods.base import Detector, FixedWidth, NativeSets, OfContent
+from neardup.methods.planner import BandLayout, band_probability, plan_bands
 from neardup.methods.registry import register
 from neardup.methods.rules import ExactJaccard, Logistic, Rule, SingleColumns
+from neardup.methods.shingles import Bands
 from neardup.methods.statistics import CollectionStatistics
+from neardup.record import record
 from neardup.text.content import Ideas
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Content:
     """How the elements of a page are weighed.
 
@@ -37,11 +39,20 @@ class Content:
     title: float = 0.02
 
     def sets(self, streams: pa.LargeListArray, frequencies: _native.NumberTable | None) -> pa.LargeListArray:
-        title = self.title if self.ideas.title else 0.0
-        return _native.content_sets(streams, frequencies=frequencies, enough=self.enough, title=title)
+        return _Weighed(self.enough, self.title if self.ideas.title else 0.0, frequencies).compute(streams)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True, eq=False)
+class _Weighed(NativeSets):
+    """The elements of a stream, by their weight; ``table``: on how many different pages of its site a cell is found."""
+
+    native: ClassVar[str] = "content"
+    enough: int
+    title: float
+    table: _native.NumberTable | None
+
+
+@record(frozen=True, slots=True)
 class ContentSets(OfContent):
     """The sets of pages by themselves, without statistics of their sites.
 
@@ -59,7 +70,7 @@ class ContentSets(OfContent):
         return self.content.sets(streams, None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ContentBands(OfContent):
     """One key for each of ``bands`` bands of ``rows`` min-values of these sets."""
 
@@ -75,7 +86,7 @@ class ContentBands(OfContent):
         return _keys(self.content.sets(streams, None), self.bands, self.rows)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SiteContentSets(OfContent):
     """The sets with what siblings share weighed down: a fingerprint once the blocks of the sites are counted."""
 
@@ -89,7 +100,7 @@ class SiteContentSets(OfContent):
         return GivenContentSets(self.content, statistics.table(1))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SiteContentBands(OfContent):
     """Bands of those."""
 
@@ -117,7 +128,7 @@ class SiteContentBands(OfContent):
         return GivenContentBands(self.content, self.bands, self.rows, statistics.table(1))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class GivenContentSets(OfContent):
     """With the counts at hand."""
 
@@ -128,7 +139,7 @@ class GivenContentSets(OfContent):
         return self.content.sets(streams, self.table)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class GivenContentBands(OfContent):
     """With the counts at hand."""
 
@@ -146,7 +157,7 @@ class GivenContentBands(OfContent):
 
 
 def _keys(sets: pa.LargeListArray, bands: int, rows: int) -> FixedWidth:
-    return _native.minima_keys(sets, k=1, count=bands * rows, rows=rows)
+    return Bands(1, bands, rows).compute(sets)
 
 
 #: From the similarity of main texts to the probability that two pages have the same content, as ``tools/same_site.py``
@@ -155,7 +166,7 @@ CALIBRATION: Final = Logistic(middle=0.925, steepness=60.0)
 
 
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class TemplateAware(Detector):
     """Pairs that have the same main text with at least this ``probability``, whatever surrounds it.
 
@@ -188,7 +199,7 @@ class TemplateAware(Detector):
         self.check(0 < self.recall < 1, "recall must be between 0 and 1")
         self.check(0 < self.least < 1, "no similarity has this probability")
         # A recall that no layout reaches is told here, not when the input is about to be read.
-        _ = self.plan
+        _ = self.layout
 
     @cached_property
     def least(self) -> float:
@@ -196,13 +207,13 @@ class TemplateAware(Detector):
         return CALIBRATION.similarity(self.probability)
 
     @cached_property
-    def plan(self) -> Plan:
+    def layout(self) -> BandLayout:
         """The bands in use and what they promise."""
-        return plan(self.least, self.recall)
+        return plan_bands(self.least, self.recall)
 
     def rules(self) -> tuple[Rule, ...]:
         content = Content(Ideas(self.structure, self.noise, self.title, self.main))
-        bands, rows = self.plan.bands, self.plan.rows
+        bands, rows = self.layout.bands, self.layout.rows
         if self.site:
             keys, sets = SiteContentBands(content, bands, rows), SiteContentSets(content)
             return (Rule(self.name, SingleColumns(keys), ExactJaccard(sets, self.least), calibration=CALIBRATION),)
@@ -212,7 +223,7 @@ class TemplateAware(Detector):
     def acceptance(self, similarity: float) -> float | None:
         if similarity < self.least:
             return 0.0
-        return band_probability(similarity, self.plan.bands, self.plan.rows)
+        return band_probability(similarity, self.layout.bands, self.layout.rows)
 
     def as_used(self) -> tuple[str, str, str]:
-        return ("5", f"{self.plan.bands} bands", f"probability ≥ {self.probability:g}")
+        return ("5", f"{self.layout.bands} bands", f"probability ≥ {self.probability:g}")

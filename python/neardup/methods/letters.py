@@ -7,19 +7,16 @@ that is kept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-import pyarrow as pa
-
-from neardup import _native
-from neardup.methods.base import OfTerms
+from neardup.methods.base import NativeSets, OfTerms
 from neardup.methods.registry import register
 from neardup.methods.shared import SharesRatio
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixAnchors(OfTerms):
+@record(frozen=True, slots=True)
+class PrefixAnchors(NativeSets, OfTerms):
     """The windows of ``n`` words that begin with one of ``prefixes`` (joined by "+"); without any, with one in
     ``every`` of the prefixes of ``letters`` letters.
 
@@ -28,25 +25,22 @@ class PrefixAnchors(OfTerms):
     that no language must be known. Cost: O(words), and the page is read a second time for its text; 8 bytes a selected
     window.
 
+    >>> import pyarrow as pa
     >>> terms = pa.array([["the", "cat", "then", "sat"]], pa.large_list(pa.large_string()))
     >>> len(PrefixAnchors(n=2, prefixes="th+ca").compute(terms)[0])
     3
     """
 
+    native: ClassVar[str] = "prefixes"
     n: int
     prefixes: str = ""
     letters: int = 2
     every: int = 8
 
-    def compute(self, terms: pa.LargeListArray) -> pa.LargeListArray:
-        if self.prefixes:
-            return _native.anchored_windows(terms, n=self.n, prefixes=self.prefixes.split("+"))
-        return _native.anchored_windows(terms, n=self.n, letters=self.letters, every=self.every)
-
 
 # Prefix anchors, Manber's: chunks that begin with a particular prefix (Manber 1994).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class PrefixAnchor(SharesRatio):
     """Pages whose ``n``-word chunks that begin with an anchor share ``ratio`` of their union.
 
@@ -76,8 +70,8 @@ class PrefixAnchor(SharesRatio):
         return PrefixAnchors(n=self.n, prefixes=self.prefixes, letters=self.letters, every=self.every)
 
 
-@dataclass(frozen=True, slots=True)
-class RarePrefixes(OfTerms):
+@record(frozen=True, slots=True)
+class RarePrefixes(NativeSets, OfTerms):
     """The windows of ``n`` words whose first ``letters`` letters at most ``most`` words of the page begin with.
 
     Prefix anchors that are rare on the page (Heintze 1996). Idea: of all windows of n words those that begin with a
@@ -85,22 +79,21 @@ class RarePrefixes(OfTerms):
     other pages, and a page decides alone which they are. Cost: O(words), and the page is read a second time for its
     text; 8 bytes a selected window.
 
+    >>> import pyarrow as pa
     >>> terms = pa.array([["the", "cat", "then", "sat"]], pa.large_list(pa.large_string()))
     >>> len(RarePrefixes(n=2, letters=2, most=1).compute(terms)[0])
     1
     """
 
+    native: ClassVar[str] = "rare prefixes"
     n: int
     letters: int
     most: int
 
-    def compute(self, terms: pa.LargeListArray) -> pa.LargeListArray:
-        return _native.anchored_windows(terms, n=self.n, letters=self.letters, most=self.most)
-
 
 # Prefix anchors, Heintze's: chunks that begin with a prefix which is infrequent on the page (Heintze 1996).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class RarePrefixAnchor(SharesRatio):
     """Pages whose ``n``-word chunks that begin with a rare prefix share ``ratio`` of their union.
 
@@ -127,29 +120,28 @@ class RarePrefixAnchor(SharesRatio):
         return RarePrefixes(n=self.n, letters=self.letters, most=self.most)
 
 
-@dataclass(frozen=True, slots=True)
-class ByteBreakpoints(OfTerms):
+@record(frozen=True, slots=True)
+class ByteBreakpoints(NativeSets, OfTerms):
     """The substrings of ``n`` bytes whose hash is 0 mod ``m``.
 
     Hashed breakpoints by bytes (Manber 1994). Idea: of all substrings of n bytes of the page's text (its terms with one
     space between two) those whose hash ends in a zero byte: one in 256. Cost: O(bytes), and the page is read a second
     time for its text; 8/256 bytes a byte of text.
 
+    >>> import pyarrow as pa
     >>> terms = pa.array([["some", "words"]], pa.large_list(pa.large_string()))
     >>> len(ByteBreakpoints(n=4, m=1).compute(terms)[0])
     7
     """
 
+    native: ClassVar[str] = "byte windows"
     n: int
     m: int
-
-    def compute(self, terms: pa.LargeListArray) -> pa.LargeListArray:
-        return _native.byte_windows(terms, n=self.n, modulus=self.m)
 
 
 # Hashed breakpoints, Manber's byte rule: substrings whose hash ends in a zero byte (Manber 1994).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class ManberBreakpoints(SharesRatio):
     """Pages whose selected substrings of ``n`` bytes share ``ratio`` of their union.
 

@@ -8,19 +8,17 @@ the tokens, then one look-up a token; 8 bytes a signature or chunk that is kept.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
-import pyarrow as pa
-
 from neardup import _native
-from neardup.methods.base import FixedWidth
+from neardup.methods.base import NativeRows, NativeSets
 from neardup.methods.registry import register
 from neardup.methods.shared import SharesColumns, SharesRatio
 from neardup.methods.statistics import CollectionStatistics
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LexiconSignatures:
     """Signatures of the full lexicon and of ``randomised`` others, of terms of a normalised idf from ``low`` to
     ``high``.
@@ -32,6 +30,7 @@ class LexiconSignatures:
     term on every page, 1 for a term on one. Cost: a first pass (``statistics``), then one look-up a distinct term; 8
     bytes a lexicon.
 
+    >>> import pyarrow as pa
     >>> from neardup.methods.statistics import collect_statistics
     >>> tokens = pa.array([[1, 2, 3, 9], [3, 2, 1, 7], [5, 6]], pa.large_list(pa.uint64()))
     >>> kind = LexiconSignatures(low=0.1, high=0.9, least=2, randomised=1, left_out=0.5)
@@ -60,39 +59,32 @@ class LexiconSignatures:
         pages = max(1, statistics.pages)
         most = math.floor(round(pages ** (1 - self.low), 9))
         fewest = math.ceil(round(pages ** (1 - self.high), 9))
-        if fewest <= 1:
-            # Terms on one page are not listed: then the lexicon is all but the frequent ones.
-            frequent = statistics.between(1, most + 1, 2**32 - 1)
-            return GivenSignatures(self, _native.NumberTable(frequent), unlisted=True)
-        return GivenSignatures(self, _native.NumberTable(statistics.between(1, fewest, most)), unlisted=False)
+        # Terms on one page are not listed: where they count, the lexicon is all but the frequent ones.
+        unlisted = fewest <= 1
+        bounds = (most + 1, 2**32 - 1) if unlisted else (fewest, most)
+        table = _native.NumberTable(statistics.between(1, *bounds))
+        return GivenSignatures(self.randomised, self.left_out, self.least, table, unlisted)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GivenSignatures:
-    """With the lexicon at hand: listed terms, or all but the listed ones."""
+@record(frozen=True, slots=True, eq=False)
+class GivenSignatures(NativeRows):
+    """With the lexicon at hand: the terms of the table, or all but these."""
 
-    kind: LexiconSignatures
-    terms: _native.NumberTable
+    native: ClassVar[str] = "signatures"
+    randomised: int
+    left_out: float
+    least: int
+    table: _native.NumberTable
     unlisted: bool
 
     @property
     def width(self) -> int:
-        return self.kind.width
-
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.lexicon_signatures(
-            tokens,
-            self.terms,
-            unlisted=self.unlisted,
-            randomised=self.kind.randomised,
-            left_out=self.kind.left_out,
-            least=self.kind.least,
-        )
+        return self.randomised + 1
 
 
 # I-Match: one signature of the terms of middling frequency (Chowdhury et al. 2002).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class IMatch(SharesColumns):
     """Pages with the same set of terms whose normalised idf lies between ``low`` and ``high``.
 
@@ -128,7 +120,7 @@ class IMatch(SharesColumns):
 
 # I-Match with randomised lexicons (Kołcz, Chowdhury & Alspector 2004).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class RandomisedIMatch(SharesColumns):
     """Pages with the same I-Match signature in at least ``kappa`` of ``k`` lexicons.
 
@@ -163,7 +155,7 @@ class RandomisedIMatch(SharesColumns):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RepeatedChunks:
     """The windows of ``n`` tokens that at least two pages of the collection have.
 
@@ -172,6 +164,7 @@ class RepeatedChunks:
     level (``statistics``), lossless and, after the last count, exact. Cost: the pass, then one look-up a token; 8 bytes
     a repeated chunk.
 
+    >>> import pyarrow as pa
     >>> from neardup.methods.statistics import collect_statistics
     >>> tokens = pa.array([[1, 2, 3, 4], [9, 1, 2, 3]], pa.large_list(pa.uint64()))
     >>> [len(kept) for kept in RepeatedChunks(n=2).given(collect_statistics([tokens], [2])).compute(tokens)]
@@ -188,21 +181,19 @@ class RepeatedChunks:
         return MemberChunks(self.n, statistics.table(self.n), inside=True)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MemberChunks:
+@record(frozen=True, slots=True, eq=False)
+class MemberChunks(NativeSets):
     """The windows of ``n`` tokens inside, or outside, a table of the collection."""
 
+    native: ClassVar[str] = "member windows"
     n: int
-    members: _native.NumberTable
+    table: _native.NumberTable
     inside: bool
-
-    def compute(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
-        return _native.member_windows(tokens, self.members, n=self.n, inside=self.inside)
 
 
 # SPEX: the chunks that occur on several pages (Bernstein & Zobel 2004).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Spex(SharesRatio):
     """Pages whose ``n``-word chunks that other pages have too share ``ratio`` of their union.
 
@@ -228,7 +219,7 @@ class Spex(SharesRatio):
         return RepeatedChunks(n=self.n)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RareChunks:
     """The windows of ``n`` tokens that at most ``most`` pages of the collection have.
 
@@ -258,7 +249,7 @@ class RareChunks:
 
 # Rare chunks: those that few pages have (Heintze 1996).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class RareChunkSelection(SharesRatio):
     """Pages whose ``n``-word chunks that at most ``most`` pages have share ``ratio`` of their union.
 

@@ -9,15 +9,12 @@ page, or a sixteenth of that.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-import pyarrow as pa
-
 from neardup import _native
-from neardup.methods.base import Detector, FixedWidth
-from neardup.methods.planner import Plan, band_probability, binomial_tail, plan
+from neardup.methods.base import Detector, NativeRows
+from neardup.methods.planner import BandLayout, band_probability, binomial_tail, plan_bands
 from neardup.methods.registry import register
 from neardup.methods.rules import AgreeingLanes, Rule, SingleColumns
 from neardup.methods.shared import SharesColumns
@@ -26,19 +23,21 @@ from neardup.methods.statistics import CollectionStatistics
 from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
-class Minima:
+@record(frozen=True, slots=True)
+class Minima(NativeRows):
     """``k`` min-values over windows of ``n`` tokens, each tagged with its function.
 
     Shingling by k functions (Broder 1997; the lecture's MinHash). Idea: for each of k hash functions the smallest value
     over the page's chunks; two pages agree in one with probability equal to their Jaccard similarity, independently of
     the others. Cost: k multiplications a token, in registers; 8·k bytes a page.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([list(range(1, 31))], pa.large_list(pa.uint64()))
     >>> Minima(n=5, k=16).compute(tokens).shape
     (1, 16)
     """
 
+    native: ClassVar[str] = "minima"
     n: int
     k: int
 
@@ -46,13 +45,10 @@ class Minima:
     def width(self) -> int:
         return self.k
 
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.tagged_minima(tokens, k=self.n, count=self.k)
-
 
 # Shingling by k functions: min-values (Broder 1997; the lecture on MinHash).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class ShinglingFunctions(SharesColumns):
     """Pages that agree in ``kappa`` of ``k`` min-values over their ``n``-word chunks.
 
@@ -84,18 +80,20 @@ class ShinglingFunctions(SharesColumns):
 
 
 @record(frozen=True, slots=True)
-class PackedMinima:
+class PackedMinima(NativeRows):
     """``bits`` bits of each of ``m`` min-values over windows of ``n`` tokens.
 
     b-bit signatures (Li and König 2010). Idea: of every min-value only b bits are kept. Values that differ agree in
     them by chance with probability 2^−b, which is accounted for: of m lanes m·(J + (1 − J)·2^−b) agree on average.
     Cost: m multiplications a token; m·b/8 bytes a page, a sixteenth of the values at b = 2.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([list(range(1, 31))], pa.large_list(pa.uint64()))
     >>> PackedMinima(n=5, m=256, bits=2).compute(tokens).shape
     (1, 8)
     """
 
+    native: ClassVar[str] = "packed minima"
     n: int
     m: int
     bits: int
@@ -104,13 +102,10 @@ class PackedMinima:
     def width(self) -> int:
         return -(-self.m * self.bits // 64)
 
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.packed_minima(tokens, k=self.n, count=self.m, bits=self.bits)
-
 
 # b-bit signatures: MinHash with two bits a value (Li & König 2010).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class BBitMinHash(Detector):
     """Pages whose Jaccard similarity, as ``b`` bits of each of ``m`` min-values tell it, is at least ``threshold``.
 
@@ -139,12 +134,12 @@ class BBitMinHash(Detector):
         self.check(0 < self.threshold <= 1, "threshold must be above 0 and at most 1")
         self.check(0 < self.recall < 1, "recall must be between 0 and 1")
         # A recall that no layout reaches is told here, not when the input is about to be read.
-        _ = self.plan
+        _ = self.layout
 
     @cached_property
-    def plan(self) -> Plan:
+    def layout(self) -> BandLayout:
         """The bands in use."""
-        return plan(self.threshold, self.recall)
+        return plan_bands(self.threshold, self.recall)
 
     @property
     def needed(self) -> int:
@@ -155,21 +150,21 @@ class BBitMinHash(Detector):
         return similarity + (1 - similarity) / (1 << self.b)
 
     def rules(self) -> tuple[Rule, ...]:
-        bands = Bands(k=self.n, bands=self.plan.bands, rows=self.plan.rows)
+        bands = Bands(k=self.n, bands=self.layout.bands, rows=self.layout.rows)
         packed = PackedMinima(n=self.n, m=self.m, bits=self.b)
         return (Rule(self.name, SingleColumns(bands), AgreeingLanes(packed, self.needed)),)
 
     def acceptance(self, similarity: float) -> float | None:
         """As if bands and lanes were independent of each other."""
-        found = band_probability(similarity, self.plan.bands, self.plan.rows)
+        found = band_probability(similarity, self.layout.bands, self.layout.rows)
         return found * binomial_tail(self.m, self._agreeing(similarity), self.needed)
 
     def as_used(self) -> tuple[str, str, str]:
         return (str(self.n), f"{self.m} × {self.b} bits", f"{self.needed} lanes agree")
 
 
-@dataclass(frozen=True, slots=True)
-class OnePermutation:
+@record(frozen=True, slots=True)
+class OnePermutation(NativeRows):
     """``k`` bins over windows of ``n`` tokens, each number tagged with its bin.
 
     One-permutation hashing with optimal densification (Li, Owen and Zhang 2012; Shrivastava 2017). Idea: one hash
@@ -177,11 +172,13 @@ class OnePermutation:
     hash of its own number leads to. Each of the k numbers agrees with probability equal to the Jaccard similarity, as
     min-values do, at one multiplication a token instead of k. Cost: O(tokens + k); 8·k bytes a page.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([list(range(1, 31))], pa.large_list(pa.uint64()))
     >>> OnePermutation(n=5, k=64).compute(tokens).shape
     (1, 64)
     """
 
+    native: ClassVar[str] = "one permutation"
     n: int
     k: int
 
@@ -189,13 +186,10 @@ class OnePermutation:
     def width(self) -> int:
         return self.k
 
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.one_permutation_sketches(tokens, k=self.n, count=self.k)
-
 
 # One-permutation hashing with optimal densification (Li, Owen & Zhang 2012; Shrivastava 2017).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class OnePermutationHashing(SharesColumns):
     """Pages that agree in ``kappa`` of ``k`` bins over their ``n``-word chunks.
 
@@ -226,8 +220,8 @@ class OnePermutationHashing(SharesColumns):
         return similarity
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedSamples:
+@record(frozen=True, slots=True)
+class WeightedSamples(NativeRows):
     """``k`` samples of the windows of ``n`` tokens, weighted by how often each occurs.
 
     Weighted MinHash by consistent weighted sampling (Ioffe 2010), over tf or tf·idf. Idea: each of k functions samples
@@ -236,12 +230,14 @@ class WeightedSamples:
     ln(N/df), df being how many pages of the collection have it. Cost: three logarithms a distinct chunk and function,
     in vector registers; 8·k bytes a page.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([[1, 2, 2, 3], [2, 1, 3, 2]], pa.large_list(pa.uint64()))
     >>> samples = WeightedSamples(n=1, k=32).compute(tokens)
     >>> samples.shape, bool((samples[0] == samples[1]).all())
     ((2, 32), True)
     """
 
+    native: ClassVar[str] = "weighted samples"
     n: int
     k: int
 
@@ -249,11 +245,8 @@ class WeightedSamples:
     def width(self) -> int:
         return self.k
 
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.weighted_samples(tokens, k=self.n, count=self.k)
 
-
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RarityWeightedSamples:
     """The same weighted by tf·idf: a fingerprint once the collection's frequencies are given."""
 
@@ -269,30 +262,27 @@ class RarityWeightedSamples:
         return self.n
 
     def given(self, statistics: CollectionStatistics) -> GivenSamples:
-        return GivenSamples(self, statistics.pages, statistics.table(self.n))
+        return GivenSamples(self.n, self.k, statistics.pages, statistics.table(self.n))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GivenSamples:
+@record(frozen=True, slots=True, eq=False)
+class GivenSamples(NativeRows):
     """With the frequencies at hand."""
 
-    kind: RarityWeightedSamples
+    native: ClassVar[str] = "weighted samples"
+    n: int
+    k: int
     pages: int
     table: _native.NumberTable
 
     @property
     def width(self) -> int:
-        return self.kind.k
-
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.weighted_samples(
-            tokens, k=self.kind.n, count=self.kind.k, pages=self.pages, frequencies=self.table
-        )
+        return self.k
 
 
 # Weighted MinHash over tf or tf·idf (Ioffe 2010).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class WeightedMinHash(SharesColumns):
     """Pages that agree in ``kappa`` of ``k`` weighted samples of their ``n``-word chunks.
 

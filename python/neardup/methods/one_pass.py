@@ -1,22 +1,40 @@
 """Pages read and fingerprinted in one native pass: the fingerprints of a page are made while its tokens are in the
-nearest cache. ``native_kinds`` says which; others are computed of the tokens afterwards."""
+nearest cache. These are the ones that tokens alone decide, and that are rows of keys or bits, or the set of shingles;
+others are computed of the tokens afterwards."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.methods.base import ChunkSets, Fingerprint, FixedWidth
-from neardup.methods.native_kinds import native_kind
+from neardup.methods.base import AnyFingerprint, ChunkSets, Fingerprint, FixedWidth, NativeRows, NativeSets
 from neardup.record import record
 from neardup.text import Reading
 
 #: Rows of numbers, or sets and their parities.
 Made = FixedWidth | tuple[pa.LargeListArray, pa.LargeListArray]
+
+
+#: By the native module's names.
+_MADE_WHILE_READING: Final = ("keys", "bits", "terms", "set")
+
+
+def made_while_reading(kind: AnyFingerprint) -> bool:
+    """Whether the native module makes the fingerprint while it reads a page.
+
+    >>> from neardup.methods.chunks import Winnowed
+    >>> from neardup.methods.shingles import ShingleSet
+    >>> made_while_reading(ShingleSet(5)), made_while_reading(Winnowed(5, 4))
+    (True, False)
+    """
+    # A fingerprint that builds on another may compute something else.
+    own = type(kind).compute in (NativeRows.compute, NativeSets.compute) if hasattr(kind, "compute") else False
+    return own and getattr(kind, "native", None) in _MADE_WHILE_READING
 
 
 @record(frozen=True, slots=True)
@@ -49,14 +67,10 @@ class OnePass:
     """
 
     def __init__(self, reading: Reading, kinds: Sequence[Fingerprint | ChunkSets], held: bool = False) -> None:
-        native = [(kind, parts) for kind in kinds if (parts := native_kind(kind)) is not None]
-        self._kinds = [kind for kind, _ in native]
+        self._kinds = [kind for kind in kinds if made_while_reading(kind)]
         #: What a source that makes it on the way takes along.
         self.task = _native.PageTask(
-            [parts for _, parts in native],
-            held or len(native) < len(kinds),
-            hash=reading.hash,
-            site_rule=reading.site,
+            self._kinds, held or len(self._kinds) < len(kinds), hash=reading.hash, site_rule=reading.site
         )
 
     def of(self, pages: pa.RecordBatch) -> ReadPages:

@@ -7,20 +7,20 @@ read a second time for its text; 8 bytes a paragraph.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.methods.base import Detector, OfPages
+from neardup.methods.base import Detector, NativeSets, OfPages
 from neardup.methods.registry import register
 from neardup.methods.rules import RarestChunks, Rule, SharedOfLarger, least_jaccard
+from neardup.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ShingleParagraphs:
     """Paragraphs of ``sentences`` sentences of at most ``sentence`` characters, of pages ``longer_than`` so many.
 
@@ -50,7 +50,17 @@ class ShingleParagraphs:
         )
 
 
-@dataclass(frozen=True, slots=True)
+class _Repetitions(NativeSets):
+    """Lists as sets in which the second, third … of equal numbers are numbers of their own."""
+
+    __slots__ = ()
+    native: ClassVar[str] = "repetitions"
+
+
+_REPETITIONS: Final = _Repetitions()
+
+
+@record(frozen=True, slots=True)
 class CountedParagraphs(OfPages):
     """The same as a set in which the second, third … of equal paragraphs are numbers of their own.
 
@@ -63,11 +73,11 @@ class CountedParagraphs(OfPages):
     paragraphs: ShingleParagraphs
 
     def compute(self, pages: pa.RecordBatch) -> pa.LargeListArray:
-        return _native.counted_paragraphs(self.paragraphs.lists(pages)[0])
+        return _REPETITIONS.compute(self.paragraphs.lists(pages)[0])
 
 
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class ShingleParagraphing(Detector):
     """Pages that share ``share`` of the paragraphs of the one that has more of them, repetitions counted.
 

@@ -106,10 +106,10 @@ _LITTLE: Final = 0.05
 
 
 @record(frozen=True, slots=True)
-class Plan:
+class BandLayout:
     """Bands and rows for a threshold.
 
-    >>> chosen = plan(0.8, 0.99)
+    >>> chosen = plan_bands(0.8, 0.99)
     >>> chosen.recall >= 0.99, chosen.functions == chosen.bands * chosen.rows
     (True, True)
     """
@@ -141,13 +141,13 @@ class Plan:
         return math.fsum(band_probability(j, self.bands, self.rows) for j in middles) * width
 
 
-def plan(threshold: float, recall: float = 0.99, *, functions: int = 256) -> Plan:
+def plan_bands(threshold: float, recall: float = 0.99, *, functions: int = 256) -> BandLayout:
     """The bands and rows that find a pair at ``threshold`` with probability ``recall``.
 
     Of the layouts with at most ``functions`` functions it takes the one whose cost is least: a min-value costs one
     unit, and candidates in vain cost in proportion to how many there are to be expected.
 
-    >>> chosen = plan(0.8, 0.99)
+    >>> chosen = plan_bands(0.8, 0.99)
     >>> (chosen.bands, chosen.rows, chosen.functions)
     (9, 4, 36)
     """
@@ -156,14 +156,14 @@ def plan(threshold: float, recall: float = 0.99, *, functions: int = 256) -> Pla
             "threshold and recall must lie between 0 and 1", hint="for example --threshold 0.8 --recall 0.99"
         )
     if threshold == 1:
-        return Plan(threshold, bands=1, rows=4)
-    best: tuple[float, Plan] | None = None
+        return BandLayout(threshold, bands=1, rows=4)
+    best: tuple[float, BandLayout] | None = None
     for rows in range(1, functions + 1):
         misses = math.log1p(-(threshold**rows))
         bands = max(1, math.ceil(math.log1p(-recall) / misses - 1e-12)) if misses < 0 else functions + 1
         if bands * rows > functions:
             break
-        candidate = Plan(threshold, bands, rows)
+        candidate = BandLayout(threshold, bands, rows)
         cost = bands * rows + _UNLIKE * band_probability(_LITTLE, bands, rows)
         # The area is dear to compute: only where the rest does not decide.
         if best is None or cost < best[0]:

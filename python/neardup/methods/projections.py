@@ -8,13 +8,10 @@ a sign or an addition a token and direction; a bit a plane, or 8 bytes a code.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
-import pyarrow as pa
-
 from neardup import _native
-from neardup.methods.base import Detector, FixedWidth
+from neardup.methods.base import Detector, NativeRows
 from neardup.methods.registry import register
 from neardup.methods.rules import AgreeingBits, AgreeingLanes, Pieces, Rule
 from neardup.methods.shared import SharesColumns
@@ -22,7 +19,7 @@ from neardup.record import record
 
 
 @record(frozen=True, slots=True)
-class Projection:
+class Projection(NativeRows):
     """``bits`` bits over tokens, or over shingles of ``k`` tokens.
 
     Random projections (Charikar 2002; Henzinger's Alg. C). Idea: every token stands for b signs; they are added up over
@@ -37,6 +34,7 @@ class Projection:
     ((2, 1), True)
     """
 
+    native: ClassVar[str] = "bits"
     bits: int = 384
     k: int = 1
     rabin: bool = False
@@ -45,12 +43,9 @@ class Projection:
     def width(self) -> int:
         return self.bits // 64
 
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.projections(tokens, bits=self.bits, k=self.k, rabin=self.rabin)
-
 
 @record(frozen=True, slots=True)
-class TermSketch:
+class TermSketch(NativeRows):
     """A bit for each of ``bins`` bins of the distinct tokens.
 
     How many of their single terms two pages share, told by a bit for each of some bins (Li, Owen and Zhang 2012;
@@ -59,11 +54,13 @@ class TermSketch:
     similarity of the terms. It confirms what Alg. C says, which a few terms that fill two pages decide alone. Error:
     with 256 bins the told J has a standard deviation of .055 at J = .5. Cost: O(tokens + bins); 32 bytes a page.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([list(range(1, 31))], pa.large_list(pa.uint64()))
     >>> TermSketch().compute(tokens).shape, TermSketch().needed(0.5)
     ((1, 4), 192)
     """
 
+    native: ClassVar[str] = "terms"
     bins: int = 256
     #: Lanes are of one bit.
     bits: ClassVar[int] = 1
@@ -85,13 +82,10 @@ class TermSketch:
         """The similarity that so many bins tell; below 0 by chance only."""
         return 2 * agreeing / self.bins - 1
 
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.term_sketches(tokens, count=self.bins)
-
 
 # Alg. C: random projections (Charikar 2002; Henzinger 2006 §2, §3.3).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Charikar(Detector):
     """Near-duplicates agree in at least ``t`` of ``bits`` bits, and share terms.
 
@@ -139,7 +133,7 @@ class Charikar(Detector):
 
 # Alg. C over shingles: the question that Henzinger 2006 leaves open.
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class CharikarShingles(Detector):
     """Near-duplicates agree in at least ``t`` of ``bits`` bits, projected from shingles of ``n`` tokens.
 
@@ -177,8 +171,8 @@ class CharikarShingles(Detector):
         return (str(self.n), f"{self.bits} bits", f"{self.t} bits agree")
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectionCodes:
+@record(frozen=True, slots=True)
+class ProjectionCodes(NativeRows):
     """``k`` codes of ``projections`` products each, cut into intervals of ``interval``; 0 takes signs.
 
     Locality-sensitive hashing of the term vector (Datar et al. 2004; Charikar 2002). Idea: the page's term frequencies,
@@ -186,12 +180,14 @@ class ProjectionCodes:
     a width; random hyperplanes take their signs. Several results make one code, and a few codes are the fingerprint:
     near vectors share one. Cost: codes × projections additions a token, exact in whole numbers; 8 bytes a code.
 
+    >>> import pyarrow as pa
     >>> tokens = pa.array([[1, 2, 3], [3, 1, 2]], pa.large_list(pa.uint64()))
     >>> codes = ProjectionCodes(k=4, projections=8, interval=0.5).compute(tokens)
     >>> codes.shape, bool((codes[0] == codes[1]).all())
     ((2, 4), True)
     """
 
+    native: ClassVar[str] = "projection codes"
     k: int
     projections: int
     interval: float = 0.0
@@ -200,13 +196,10 @@ class ProjectionCodes:
     def width(self) -> int:
         return self.k
 
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.projection_codes(tokens, codes=self.k, projections=self.projections, width=self.interval or None)
-
 
 # Locality-sensitive hashing by random hyperplanes (Charikar 2002).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Hyperplanes(SharesColumns):
     """Pages that share at least ``kappa`` of ``k`` codes of ``r`` signs.
 
@@ -239,7 +232,7 @@ class Hyperplanes(SharesColumns):
 
 # Locality-sensitive hashing by p-stable distributions (Datar et al. 2004).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class PStable(SharesColumns):
     """Pages that share at least ``kappa`` of ``k`` codes of ``r`` projections in intervals of ``w``.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-from dataclasses import fields
 from typing import Any, Final, TypeVar
 
 from neardup.errors import SpecError
@@ -84,7 +83,7 @@ def parse(spec: str | Detector) -> Detector:
 
 
 def _arguments(detector: type[Detector], text: str, spec: str) -> dict[str, int | float | bool | str]:
-    types = {field.name: type(field.default) for field in fields(detector)}
+    types = {field.name: type(field.default) for field in detector.parameter_fields()}
     arguments: dict[str, int | float | bool | str] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, written = (piece.strip() for piece in part.partition("="))

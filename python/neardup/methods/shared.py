@@ -7,15 +7,12 @@ both. Candidates come from the rarest chunks of each page (prefix filtering), an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from neardup.methods import ChunkSets, Fingerprint, Statistical
 from neardup.methods.base import Detector
 from neardup.methods.planner import binomial_tail
 from neardup.methods.rules import AgreeingColumns, ColumnGroups, RarestChunks, Rule, SharedRatio
 
 
-@dataclass(frozen=True)
 class SharesColumns(Detector):
     """Base of detectors with a fingerprint of ``width`` numbers of which ``needed`` must agree, each at its place."""
 
@@ -55,7 +52,6 @@ class SharesColumns(Detector):
         return str(self.parameters().get("n", "|d|"))
 
 
-@dataclass(frozen=True)
 class SharesRatio(Detector):
     """Base of detectors with sets of chunks, which must have ``least_ratio`` of their union in common."""
 
@@ -89,7 +85,6 @@ class SharesRatio(Detector):
         return f"ratio ≥ {self.least_ratio():g}"
 
 
-@dataclass(frozen=True)
 class SharesNumbers(SharesRatio):
     """Base of detectors with sets of ``k`` chunks of which ``kappa`` must be shared, whatever their place."""
 

@@ -9,15 +9,11 @@ token.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-import pyarrow as pa
-
-from neardup import _native
-from neardup.methods.base import Detector, FixedWidth
-from neardup.methods.planner import Plan, band_probability, plan, supershingle_probability
+from neardup.methods.base import Detector, NativeRows, NativeSets
+from neardup.methods.planner import BandLayout, band_probability, plan_bands, supershingle_probability
 from neardup.methods.registry import register
 from neardup.methods.rules import AgreeingColumns, ExactJaccard, Keys, Rule, SingleColumns, SupershinglePairs
 from neardup.methods.shared import SharesColumns
@@ -25,7 +21,7 @@ from neardup.record import record
 
 
 @record(frozen=True, slots=True)
-class ShingleSet:
+class ShingleSet(NativeSets):
     """The distinct shingles of ``k`` tokens, sorted.
 
     The set of a page's shingles: what Jaccard similarity is exactly about (Broder et al. 1997). Cost: about 5
@@ -37,15 +33,13 @@ class ShingleSet:
     2
     """
 
+    native: ClassVar[str] = "set"
     k: int
     rabin: bool = False
 
-    def compute(self, tokens: pa.LargeListArray) -> pa.LargeListArray:
-        return _native.shingle_sets(tokens, k=self.k, rabin=self.rabin)
-
 
 @record(frozen=True, slots=True)
-class Supershingles:
+class Supershingles(NativeRows):
     """``groups`` supershingles from ``m`` min-values over shingles of ``k`` tokens.
 
     Supershingles (Broder et al. 1997; Fetterly et al. 2003; Henzinger's Alg. B). Idea: every k consecutive tokens are a
@@ -60,6 +54,7 @@ class Supershingles:
     ((2, 6), True)
     """
 
+    native: ClassVar[str] = "keys"
     k: int = 8
     m: int = 84
     groups: int = 6
@@ -74,12 +69,9 @@ class Supershingles:
     def width(self) -> int:
         return self.groups
 
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.minima_keys(tokens, k=self.k, count=self.rows * self.groups, rows=self.rows, rabin=self.rabin)
-
 
 @record(frozen=True, slots=True)
-class Bands:
+class Bands(NativeRows):
     """One key for each of ``bands`` bands of ``rows`` min-values over shingles of ``k`` tokens.
 
     Bands of min-values: locality-sensitive hashing for Jaccard similarity (the lecture; Leskovec et al.). Idea: bands ×
@@ -91,6 +83,7 @@ class Bands:
     20
     """
 
+    native: ClassVar[str] = "keys"
     k: int
     bands: int
     rows: int
@@ -100,13 +93,10 @@ class Bands:
     def width(self) -> int:
         return self.bands
 
-    def compute(self, tokens: pa.LargeListArray) -> FixedWidth:
-        return _native.minima_keys(tokens, k=self.k, count=self.bands * self.rows, rows=self.rows, rabin=self.rabin)
-
 
 # Alg. B: shingles, min-values, supershingles (Broder et al. as varied by Fetterly et al.; Henzinger 2006 §2).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Broder(Detector):
     """Near-duplicates agree in at least ``least`` of ``groups`` supershingles.
 
@@ -152,7 +142,7 @@ class Broder(Detector):
 
 # Supershingling: groups of min-values hashed together (Broder 1997, 2000).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Supershingling(SharesColumns):
     """Pages that share at least ``kappa`` of ``k`` supershingles.
 
@@ -186,7 +176,7 @@ class Supershingling(SharesColumns):
 
 # Megashingling: pairs of supershingles hashed together (Fetterly, Manasse & Najork 2003).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class Megashingling(Detector):
     """Pages that share at least one megashingle: a pair of their ``groups`` supershingles.
 
@@ -229,14 +219,14 @@ class Megashingling(Detector):
 
 # MinHash with banded candidates, every candidate verified by its exact Jaccard similarity (the lecture).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class MinHash(Detector):
     """Pairs whose sets of ``k``-token shingles have Jaccard similarity at least ``threshold``, exactly.
 
     Bands and rows are chosen so that a pair at the threshold is found with probability ``recall`` (and more above
     it); give ``bands`` and ``rows`` to choose them yourself. An accepted pair is never below the threshold.
 
-    >>> MinHash(threshold=0.8).plan.recall >= 0.99
+    >>> MinHash(threshold=0.8).layout.recall >= 0.99
     True
     """
 
@@ -260,23 +250,23 @@ class MinHash(Detector):
         self.check((self.bands > 0) == (self.rows > 0), "give both bands and rows, or neither")
         self.check(self.bands * self.rows <= 4096, "at most 4096 functions")
         # A recall that no layout reaches is told here, not when the input is about to be read.
-        _ = self.plan
+        _ = self.layout
 
     @cached_property
-    def plan(self) -> Plan:
+    def layout(self) -> BandLayout:
         """The bands in use and what they promise."""
         if self.bands:
-            return Plan(self.threshold, self.bands, self.rows)
-        return plan(self.threshold, self.recall)
+            return BandLayout(self.threshold, self.bands, self.rows)
+        return plan_bands(self.threshold, self.recall)
 
     def rules(self) -> tuple[Rule, ...]:
-        bands = Bands(k=self.k, bands=self.plan.bands, rows=self.plan.rows, rabin=self.rabin)
+        bands = Bands(k=self.k, bands=self.layout.bands, rows=self.layout.rows, rabin=self.rabin)
         return (Rule("minhash", SingleColumns(bands), ExactJaccard(ShingleSet(self.k, self.rabin), self.threshold)),)
 
     def acceptance(self, similarity: float) -> float | None:
         if similarity < self.threshold:
             return 0.0
-        return band_probability(similarity, self.plan.bands, self.plan.rows)
+        return band_probability(similarity, self.layout.bands, self.layout.rows)
 
     def as_used(self) -> tuple[str, str, str]:
-        return (str(self.k), f"{self.plan.bands} bands", f"Jaccard ≥ {self.threshold:g}, exactly")
+        return (str(self.k), f"{self.layout.bands} bands", f"Jaccard ≥ {self.threshold:g}, exactly")

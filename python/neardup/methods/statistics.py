@@ -37,9 +37,10 @@ class CollectionStatistics:
     """Frequencies of chunks by their length in tokens; made by a ``StatisticsRound``.
 
     >>> import pyarrow as pa
+    >>> from neardup.methods.shingles import ShingleSet
     >>> pages = pa.array([[1, 2, 3], [2, 3, 4], [9, 9]], pa.large_list(pa.uint64()))
     >>> made = collect_statistics([pages], [2])
-    >>> made.pages, made.frequency(_native.shingle_sets(pages[:1], k=2).flatten().to_numpy(), 2).tolist()
+    >>> made.pages, made.frequency(ShingleSet(2).compute(pages[:1]).flatten().to_numpy(), 2).tolist()
     (3, [2, 1])
     """
 

@@ -265,6 +265,11 @@ def command_line(report: dict[str, Any], out: str = "again") -> str:
     return " ".join(map(shlex.quote, words))
 
 
+def is_patient(report: dict[str, Any]) -> bool:
+    """Whether a run reads its input once more for its report, if it has to."""
+    return bool(report["bytes"] <= SMALL_INPUT) and "-" not in report["input"]["paths"]
+
+
 def write_report(run: str | os.PathLike[str] | Result | RunPages, *, patient: bool = True) -> Path:
     """Writes ``report.html`` into a result folder anew; where texts cannot be had one by one the input is read again,
     if ``patient``.

@@ -162,9 +162,9 @@ def revise(
 def _changed(before: Cut, after: Cut, rejected: Flags) -> Flags:
     """Pages of clusters in which something is other than it was."""
     touched = np.zeros(before.shape.pages, bool)
-    held = after.shape.score >= after.threshold
+    left = after.shape.score >= after.threshold
     pairs_before = np.bincount(before.cluster[before.shape.a], minlength=before.shape.pages)
-    pairs_after = np.bincount(before.cluster[after.shape.a[held]], minlength=before.shape.pages)
+    pairs_after = np.bincount(before.cluster[after.shape.a[left]], minlength=before.shape.pages)
     touched |= pairs_before != pairs_after
     touched[before.cluster[after.preferred]] = True
     touched[before.cluster[rejected]] = True

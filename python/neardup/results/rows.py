@@ -26,7 +26,7 @@ else:
     pq = later("pyarrow.parquet")
 
 #: Bytes of row groups that stay in memory.
-_HELD: Final = 256 << 20
+_CACHE_BYTES: Final = 256 << 20
 _T = TypeVar("_T")
 
 
@@ -102,7 +102,7 @@ class TableRows:
         self._stored = stored
         self._behind = behind
         self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[int, tuple[str, ...]], pa.Table] = OrderedDict()
+        self._cache: OrderedDict[tuple[int, tuple[str, ...]], pa.Table] = OrderedDict()
         #: Each row group: its file, its number there.
         self._groups = [
             (part, group) for part in (stored.parts if stored else ()) for group in range(part.num_row_groups)
@@ -182,16 +182,16 @@ class TableRows:
             assert self._behind is not None
             return self._behind.select(list(columns))
         with self._lock:
-            table = self._held.get((group, columns))
+            table = self._cache.get((group, columns))
             if table is not None:
-                self._held.move_to_end((group, columns))
+                self._cache.move_to_end((group, columns))
                 return table
         assert self._stored is not None
         part, number = self._groups[group]
         table = self._stored.columns(columns, part, number)
         with self._lock:
-            self._held[group, columns] = table
-            size = sum(one.nbytes for one in self._held.values())
-            while size > _HELD and len(self._held) > 1:
-                size -= self._held.popitem(last=False)[1].nbytes
+            self._cache[group, columns] = table
+            size = sum(one.nbytes for one in self._cache.values())
+            while size > _CACHE_BYTES and len(self._cache) > 1:
+                size -= self._cache.popitem(last=False)[1].nbytes
         return table

@@ -48,6 +48,8 @@ def write_groups(
         "compression_level": _ZSTD_LEVEL,
         "version": "2.6",
         "write_statistics": True,
+        # For readers that know nothing of the checksums in run.json (``sealed.py``).
+        "write_page_checksum": True,
         "use_dictionary": [name for name in schema.names if name not in _DISTINCT],
     }
     with replacing(path) as file, closing(_ahead(groups) if ahead else (group for group in groups)) as made:

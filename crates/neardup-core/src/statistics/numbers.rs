@@ -64,6 +64,21 @@ impl<'a> Numbers<'a> {
     }
 }
 
+/// Numbers with a count each.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted<'a> {
+    pub numbers: Numbers<'a>,
+    pub counts: &'a [u32],
+}
+
+impl Counted<'_> {
+    /// The count of a number that is listed.
+    #[inline]
+    pub fn count(&self, number: u64) -> Option<u32> {
+        Some(self.counts[self.numbers.find(number)?])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -109,13 +109,13 @@ def _forget_peak() -> None:
         pass
 
 
-def highest(told: list[dict[str, Any]]) -> int:
+def highest(measured: list[dict[str, Any]]) -> int:
     """The most memory that one of these stages took, as ``run.json`` tells them.
 
     >>> highest([{"peak_memory": 5}, {"peak_memory": None}])
     5
     """
-    return max((stage["peak_memory"] or 0 for stage in told), default=0)
+    return max((stage["peak_memory"] or 0 for stage in measured), default=0)
 
 
 def stages(done: list[Stage]) -> list[dict[str, object]]:

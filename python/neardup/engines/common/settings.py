@@ -135,8 +135,8 @@ class Settings:
         >>> Settings().most_possible(1_000), Settings(max_pairs=1_000).most_possible(1_000)
         (67108864, 6710886400)
         """
-        held = max(1, self.max_pairs // HELD_A_PAGE)
-        return min(max(_POSSIBLE, POSSIBLE_A_PAGE * pages) * held, 1 << 62)
+        share = max(1, self.max_pairs // HELD_A_PAGE)
+        return min(max(_POSSIBLE, POSSIBLE_A_PAGE * pages) * share, 1 << 62)
 
     @property
     def workers(self) -> int:
@@ -190,11 +190,11 @@ def parse_bytes(text: str) -> int:
     >>> parse_bytes("2GiB"), parse_bytes("500 MB"), parse_bytes("1e9")
     (2147483648, 500000000, 1000000000)
     """
-    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
+    parsed = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
     try:
-        if found is None:
+        if parsed is None:
             raise ValueError
-        number, unit, binary = float(found[1]), found[2].lower(), bool(found[3])
+        number, unit, binary = float(parsed[1]), parsed[2].lower(), bool(parsed[3])
     except ValueError:
         raise UsageError(f"{text!r} is no number of bytes", hint="write it as 2GiB or 500MB") from None
     return int(number * (1024 ** "_kmgt".index(unit) if binary and unit else _UNITS[unit]))

@@ -109,7 +109,7 @@ class Failing:
 
     def files(self) -> list[Skipped]:
         """The first of them."""
-        return [_failed(source, *told) for source, told in islice(self._files.items(), NAMED)]
+        return [_failed(source, *counted) for source, counted in islice(self._files.items(), NAMED)]
 
 
 def unread_of(skipped: Iterable[SkippedRecords], sources: Iterable[pa.Array], left: Sequence[Skipped]) -> Unread:

@@ -50,8 +50,8 @@ class Clustering:
     def with_own_page(self) -> npt.NDArray[np.bool_]:
         """For each page, were it the first of a cluster, whether a page of this run is in that."""
         own = self.numbering.of_own(self.cluster)
-        found: npt.NDArray[np.bool_] = np.bincount(own, minlength=self.numbering.count) > 0
-        return found
+        several: npt.NDArray[np.bool_] = np.bincount(own, minlength=self.numbering.count) > 0
+        return several
 
     def table(self, ids: pa.Array, sites: pa.ChunkedArray, matches: Matches) -> pa.Table:
         """The table of clusters that a page of this run is in."""

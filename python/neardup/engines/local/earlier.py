@@ -69,14 +69,14 @@ class Earlier:
         """What the result calls these pages: by their ids, or ``id#run`` where a page in front or one of its ``own``
         has the id: in a result an id names one page."""
         ids = self.column("id")
-        taken = np.isin(np.arange(len(ids)), _native.repeated_rows(ids))
-        taken |= pc.is_in(ids, value_set=own).to_numpy(zero_copy_only=False)
-        others = pa.concat_arrays([own, ids.filter(pa.array(~taken))])
+        clash = np.isin(np.arange(len(ids)), _native.repeated_rows(ids))
+        clash |= pc.is_in(ids, value_set=own).to_numpy(zero_copy_only=False)
+        others = pa.concat_arrays([own, ids.filter(pa.array(~clash))])
         names = ids
-        while taken.any():
+        while clash.any():
             longer = pc.binary_join_element_wise(names, self.column("run"), "#")
-            names = pc.if_else(pa.array(taken), longer, names)
-            taken &= pc.is_in(names, value_set=others).to_numpy(zero_copy_only=False)
+            names = pc.if_else(pa.array(clash), longer, names)
+            clash &= pc.is_in(names, value_set=others).to_numpy(zero_copy_only=False)
         return names
 
     @cached_property
@@ -135,19 +135,19 @@ def save(collection: Collection, layout: Layout, ids: pa.Array, kept: npt.NDArra
     """Saves the fingerprints of the pages that stay and have tokens."""
     tokens = collection.column("tokens").to_numpy()
     rows = np.flatnonzero(kept & (tokens > 0)).astype(np.uint32)
-    chosen = pa.array(rows)
+    places = pa.array(rows)
     high, low = collection.identity
     halves = np.ascontiguousarray(np.stack([high[rows], low[rows]], axis=1))
     columns: dict[str, pa.Array] = {
         "row": pa.array(rows.astype(np.int64)),
-        "id": ids.take(chosen),
-        "site": collection.column("site").take(chosen).combine_chunks(),
+        "id": ids.take(places),
+        "site": collection.column("site").take(places).combine_chunks(),
         "tokens": pa.array(tokens[rows].astype(np.int64)),
         "identity": computed(halves, 0)["f0"],
     }
     for at, kind in enumerate(layout.kinds):
         if kind in layout.sets:
-            lists = pa.chunked_array(collection.sets(kind, in_memory=True).sets).take(chosen).combine_chunks()
+            lists = pa.chunked_array(collection.sets(kind, in_memory=True).sets).take(places).combine_chunks()
             columns |= computed(lists, at)
         else:
             columns |= computed(collection.fingerprint(kind, rows), at)

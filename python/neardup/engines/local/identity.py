@@ -120,10 +120,10 @@ def unique_ids(pages: pa.Table) -> tuple[pa.Array, int]:
         return ids, 0
     mask = np.zeros(len(ids), bool)
     mask[repeated_rows] = True
-    taken = ids.filter(pa.array(~mask))
+    distinct = ids.filter(pa.array(~mask))
     number = pa.array(repeated_rows).cast(pa.string())
     renamed = pc.binary_join_element_wise(ids.take(pa.array(repeated_rows)), number, "#")
     # "x#1" may be another page's own id, which that page keeps.
-    while pc.any(clash := pc.is_in(renamed, value_set=taken)).as_py():
+    while pc.any(clash := pc.is_in(renamed, value_set=distinct)).as_py():
         renamed = pc.if_else(clash, pc.binary_join_element_wise(renamed, number, "#"), renamed)
     return pc.replace_with_mask(ids, pa.array(mask), renamed), len(repeated_rows)

@@ -76,14 +76,14 @@ class Collection:
 
     def at(self, names: Sequence[str], rows: npt.NDArray[np.uint32]) -> pa.Table:
         """The same of some pages, given by their rows in ascending order."""
-        taken: list[pa.RecordBatch] = []
+        batches: list[pa.RecordBatch] = []
         before = done = 0
         for batch in self.store.columns(list(names)):
             upto = int(np.searchsorted(rows, np.uint32(before + batch.num_rows)))
-            if upto > done or not taken:
-                taken.append(batch.take(pa.array(rows[done:upto] - np.uint32(before))))
+            if upto > done or not batches:
+                batches.append(batch.take(pa.array(rows[done:upto] - np.uint32(before))))
             before, done = before + batch.num_rows, upto
-        return pa.Table.from_batches(taken).combine_chunks()
+        return pa.Table.from_batches(batches).combine_chunks()
 
     @property
     def identity(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
@@ -93,35 +93,35 @@ class Collection:
 
     def fingerprint(self, kind: AnyFingerprint, rows: npt.NDArray[np.uint32]) -> FixedWidth:
         """A fingerprint of some pages, given by their rows in ascending order."""
-        given = self._given.get(kind)
-        if isinstance(given, list):
-            chosen: FixedWidth = np.concatenate(given)[rows]
-            return chosen
+        late = self._given.get(kind)
+        if isinstance(late, list):
+            values: FixedWidth = np.concatenate(late)[rows]
+            return values
         return fixed_width_rows(self.store.columns([f"fingerprint_{self._place(kind)}"]), rows)
 
     def add_fingerprint(self, kind: AnyFingerprint, batches: Iterable[FixedWidth | pa.LargeListArray]) -> None:
         """Takes a fingerprint of all pages that could not be computed as they were read, batch by batch: all rows of
         numbers, or all sets, which go to a file if the pages did."""
-        made = iter(batches)
-        first = next(made)
+        rest = iter(batches)
+        first = next(rest)
         if isinstance(first, np.ndarray):
-            self._given[kind] = [first, *cast("Iterator[FixedWidth]", made)]
+            self._given[kind] = [first, *cast("Iterator[FixedWidth]", rest)]
             return
         parities: list[pa.LargeListArray] = []
 
         def sets() -> Iterator[pa.LargeListArray]:
-            for batch in chain([first], made):
+            for batch in chain([first], rest):
                 parities.append(_native.parities(batch))
                 yield batch
 
-        held = self.store.put(f"{LIST}given{len(self._given)}", sets())
-        self._given[kind] = Sets(held, parities)
+        stored = self.store.put(f"{LIST}given{len(self._given)}", sets())
+        self._given[kind] = Sets(stored, parities)
 
     def fingerprint_bytes(self, kind: AnyFingerprint) -> int:
         """How much a fingerprint of all pages takes."""
-        given = self._given.get(kind)
-        if given is not None:
-            return sum(batch.nbytes for batch in (loaded(given.sets) if isinstance(given, Sets) else given))
+        late = self._given.get(kind)
+        if late is not None:
+            return sum(batch.nbytes for batch in (loaded(late.sets) if isinstance(late, Sets) else late))
         place = self._place(kind)
         name = next(name for name in (f"fingerprint_{place}", f"{LIST}{place}") if name in self.store.names())
         return sum(batch.nbytes for batch in self.store.columns([name]))
@@ -131,14 +131,14 @@ class Collection:
 
     def sets(self, kind: AnyFingerprint, in_memory: bool = False) -> Sets:
         """Sets that pairs are verified by, of all pages; where they are, unless asked for in memory."""
-        given = self._given.get(kind)
-        if isinstance(given, Sets):
-            held = given
+        late = self._given.get(kind)
+        if isinstance(late, Sets):
+            stored = late
         else:
             number = self._place(kind)
             parities = [batch.column(0) for batch in self.store.columns([f"parity_{number}"])]
-            held = Sets(self.store.lists(f"{LIST}{number}"), parities)
-        return Sets(list(loaded(held.sets)), held.parities) if in_memory else held
+            stored = Sets(self.store.lists(f"{LIST}{number}"), parities)
+        return Sets(list(loaded(stored.sets)), stored.parities) if in_memory else stored
 
     def forget_sets(self) -> None:
         """Lets go of sets and tokens that are in memory: matching is done, and they are most of what is held."""
@@ -157,13 +157,13 @@ class Collection:
         """The streams of the pages' content, where the detector asks for them."""
         return self.list_batches(STREAMS)
 
-    def chosen_tokens(self, chosen: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
+    def chosen_tokens(self, flags: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
         """The tokens of the pages whose flag is set."""
-        return _chosen(self.token_batches(), chosen)
+        return _chosen(self.token_batches(), flags)
 
-    def chosen_streams(self, chosen: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
+    def chosen_streams(self, flags: npt.NDArray[np.bool_]) -> Iterator[pa.LargeListArray]:
         """The streams of these pages."""
-        return _chosen(self.stream_batches(), chosen)
+        return _chosen(self.stream_batches(), flags)
 
     @property
     def links(self) -> npt.NDArray[np.int64] | None:
@@ -269,22 +269,22 @@ def fixed_width_rows(batches: Iterable[pa.RecordBatch], rows: npt.NDArray[np.uin
     >>> fixed_width_rows(batches, np.array([1, 2], np.uint32)).tolist()
     [[3, 4], [1, 2]]
     """
-    found: FixedWidth | None = None
+    gathered: FixedWidth | None = None
     before = filled = 0
     for batch in batches:
         column = batch.column(0)
         width = column.type.list_size
-        if found is None:
-            found = np.empty((len(rows), width), np.uint64)
+        if gathered is None:
+            gathered = np.empty((len(rows), width), np.uint64)
         # A number of the rows' own type, or all of them would be cast to another for every batch.
         upto = int(np.searchsorted(rows, np.uint32(before + len(column))))
         # `flatten` respects that a batch may be a slice of another.
         values = column.flatten().to_numpy().reshape(-1, width)
         # Any mode but "raise" is written straight to where it belongs; no row is outside.
-        np.take(values, rows[filled:upto] - before, axis=0, out=found[filled:upto], mode="clip")
+        np.take(values, rows[filled:upto] - before, axis=0, out=gathered[filled:upto], mode="clip")
         before, filled = before + len(column), upto
-    assert found is not None, "a collection has pages"
-    return found
+    assert gathered is not None, "a collection has pages"
+    return gathered
 
 
 def numbers(batches: Sequence[pa.RecordBatch], name: str) -> npt.NDArray[Any]:
@@ -300,8 +300,8 @@ def count_links(parts: Sequence[tuple[pa.UInt64Array, pa.LargeListArray]]) -> np
     [0, 2, 0]
     """
     own = np.concatenate([part[0].to_numpy() for part in parts])
-    found = np.concatenate([part[1].flatten().to_numpy() for part in parts])
-    targets, counts = np.unique(found, return_counts=True)
+    linked = np.concatenate([part[1].flatten().to_numpy() for part in parts])
+    targets, counts = np.unique(linked, return_counts=True)
     links = np.zeros(len(own), np.int64)
     if len(targets):
         place = np.minimum(np.searchsorted(targets, own), len(targets) - 1)

@@ -190,7 +190,7 @@ def _matched(
     return scratch.once(
         "matching",
         make,
-        lambda made, path: made.save(path, made_of),
+        lambda matches, path: matches.save(path, made_of),
         lambda path: Matches.load(path, made_of),
         worth=settings.commit_every,
     )

@@ -214,22 +214,22 @@ class Scratch:
             with suppress(FormatError):
                 return load(path)
         begun = time.monotonic()
-        made = make()
+        value = make()
         if time.monotonic() - begun >= worth:
-            save(made, path)
-        return made
+            save(value, path)
+        return value
 
     def _path(self, number: int, ending: str) -> Path:
         return self.folder / f"segment-{number:06}.{ending}"
 
     def _read_tally(self, number: int) -> Tally | None:
         try:
-            told = json.loads(self._path(number, "json").read_text(encoding="utf-8"))
-            for name, (size, expected) in told.pop("files").items():
+            saved = json.loads(self._path(number, "json").read_text(encoding="utf-8"))
+            for name, (size, expected) in saved.pop("files").items():
                 path = self.folder / Path(name).name
                 if path.stat().st_size != size or checksum(path) != expected:
                     return None
-            return Tally.from_json(told)
+            return Tally.from_json(saved)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -256,7 +256,7 @@ def temporary(folder: Path | None, wanted: bool) -> Iterator[Scratch | None]:
         yield scratch
 
 
-def read_lists(held: InFile, at_once: int = _READ_AT_ONCE) -> Iterator[pa.LargeListArray]:
+def read_lists(lists: InFile, at_once: int = _READ_AT_ONCE) -> Iterator[pa.LargeListArray]:
     """The lists in a file, about so many numbers at a time: a file is as large as what was committed together.
 
     >>> import tempfile
@@ -265,7 +265,7 @@ def read_lists(held: InFile, at_once: int = _READ_AT_ONCE) -> Iterator[pa.LargeL
     ...     [batch.to_pylist() for batch in read_lists((path, np.array([2, 1, 3])), at_once=3)]
     [[[0, 1], [2]], [[3, 4, 5]]]
     """
-    path, lengths = held
+    path, lengths = lists
     ends = np.concatenate([[0], np.cumsum(lengths)])
     start = 0
     while start < len(lengths):

@@ -28,13 +28,13 @@ from neardup.workers import in_order
 
 
 def prepare(
-    collection: Collection, detector: Detector, settings: Settings, given: CollectionStatistics | None = None
+    collection: Collection, detector: Detector, settings: Settings, frozen: CollectionStatistics | None = None
 ) -> CollectionStatistics | None:
     """Gives the collection the fingerprints that need statistics, and returns these; None where none are needed."""
     waiting = after_all(detector.fingerprints())
     if not waiting:
         return None
-    statistics = given or count(collection, detector, settings)
+    statistics = frozen or count(collection, detector, settings)
     for kind in sorted(waiting, key=lambda kind: isinstance(kind, OverSets)):
         batches: Iterable[pa.LargeListArray]
         work: Callable[[pa.LargeListArray], Any]
@@ -85,12 +85,12 @@ def _different_pages(
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], int]:
         return *_native.stream_labels(streams), len(_native.stream_cells(streams).flatten())
 
-    found = list(in_order(collection.stream_batches(), labels_and_cells, workers))
-    titles, addresses = (np.concatenate([labels[at] for labels in found]) for at in (0, 1))
+    parts = list(in_order(collection.stream_batches(), labels_and_cells, workers))
+    titles, addresses = (np.concatenate([labels[at] for labels in parts]) for at in (0, 1))
     rows = np.flatnonzero(counted & (titles != 0))
-    chosen = np.zeros(len(titles), bool)
-    chosen[rows[first_of_each_page(titles[rows], addresses[rows])]] = True
-    return chosen, sum(cells for _, _, cells in found)
+    different = np.zeros(len(titles), bool)
+    different[rows[first_of_each_page(titles[rows], addresses[rows])]] = True
+    return different, sum(cells for _, _, cells in parts)
 
 
 def first_of_each_page(

@@ -128,11 +128,11 @@ class PartStore:
 
 def loaded(lists: Lists) -> Iterator[pa.LargeListArray]:
     """The lists themselves, in order, a batch at a time."""
-    for held in lists:
-        if isinstance(held, tuple):
-            yield from read_lists(held)
+    for part in lists:
+        if isinstance(part, tuple):
+            yield from read_lists(part)
         else:
-            yield held
+            yield part
 
 
 def _selected(parts: list[Part], names: list[str]) -> Iterator[pa.RecordBatch]:

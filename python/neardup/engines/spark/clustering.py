@@ -102,13 +102,13 @@ def _decide(batch: pa.RecordBatch, settings: Settings, crowded: bool) -> Batches
     site = np.asarray(sites.indices.fill_null(-1), dtype=np.int64)
     names = pa.array(rows).cast(pa.string())
     every = np.ones(len(rows), bool) if crowded else None
-    told = clusters_table(names, cluster, identity, site, kept, between_sets(identity, a, b), crowded=every)
-    columns = {name: told.column(name).combine_chunks() for name in ("sites", "kept", "diameter")}
+    clusters = clusters_table(names, cluster, identity, site, kept, between_sets(identity, a, b), crowded=every)
+    columns = {name: clusters.column(name).combine_chunks() for name in ("sites", "kept", "diameter")}
     yield _rows(
         "cluster",
-        told.column("cluster").cast(pa.int64()).to_numpy(),
-        told.column("size").to_numpy(),
-        value=told.column("cohesion").combine_chunks(),
+        clusters.column("cluster").cast(pa.int64()).to_numpy(),
+        clusters.column("size").to_numpy(),
+        value=clusters.column("cohesion").combine_chunks(),
         **columns,
     )
 

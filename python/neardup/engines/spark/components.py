@@ -45,13 +45,13 @@ def components(edges: DataFrame, working: Working, together: int = TOGETHER) -> 
     while count > together:
         now = working.keep(_small_stars(_large_stars(now)).distinct(), "stars")
         # An edge (page, smallest) for every page: the same number and the same sum means that nothing moved.
-        told = now.selectExpr("count(*)", "sum(cast(b as decimal(38, 0)))", "sum(cast(a as decimal(38, 0)))").collect()[
+        sums = now.selectExpr("count(*)", "sum(cast(b as decimal(38, 0)))", "sum(cast(a as decimal(38, 0)))").collect()[
             0
         ]
-        count = int(told[0])
-        if tuple(told) == before:
+        count = int(sums[0])
+        if tuple(sums) == before:
             break
-        before = tuple(told)
+        before = tuple(sums)
     else:
         now = now.repartition(1).mapInArrow(_joined, _EDGES)
     labels = now.select(F.col("a").alias("page"), F.col("b").alias("component"))
@@ -82,11 +82,11 @@ def _small_stars(edges: DataFrame) -> DataFrame:
 
 def _joined(batches: Batches) -> Batches:
     """All edges at once, by union-find: an edge to the smallest page for every other one."""
-    held = [batch for batch in batches if batch.num_rows]
-    if not held:
+    parts = [batch for batch in batches if batch.num_rows]
+    if not parts:
         return
-    a = np.concatenate([batch.column("a").to_numpy() for batch in held])
-    b = np.concatenate([batch.column("b").to_numpy() for batch in held])
+    a = np.concatenate([batch.column("a").to_numpy() for batch in parts])
+    b = np.concatenate([batch.column("b").to_numpy() for batch in parts])
     pages, inverse = np.unique(np.concatenate([a, b]), return_inverse=True)
     places = inverse.astype(np.uint32)
     label = _native.components(len(pages), places[: len(a)], places[len(a) :])

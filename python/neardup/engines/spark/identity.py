@@ -52,8 +52,8 @@ def _linked(pages: DataFrame) -> DataFrame:
             numbers = bytes_to_lists(batch.column("links")).flatten().to_numpy()
             yield pa.RecordBatch.from_pydict({"own_url": pa.array(numbers.view(np.int64))})
 
-    found = pages.select("links").mapInArrow(targets, "own_url bigint")
-    counts = found.groupBy("own_url").agg(F.count("*").alias("linking"))
+    linked = pages.select("links").mapInArrow(targets, "own_url bigint")
+    counts = linked.groupBy("own_url").agg(F.count("*").alias("linking"))
     # Pages without a URL have 0 and are linked to by none; a key of its own each, lest they all go to one task.
     key = F.when(F.col("own_url") != 0, F.col("own_url")).otherwise(-1 - F.col("row"))
     joined = (
@@ -149,11 +149,11 @@ def earlier_pages(session: SparkSession, runs: Sequence[tuple[str, Path]]) -> Da
     preferred to all."""
     from pyspark.sql import functions as F
 
-    found = None
+    everything = None
     for at, (name, path) in enumerate(runs):
         start = (at - len(runs)) * ROWS_A_RUN
         # Not a file of Spark's own, perhaps: numbers without a sign are read as signed ones.
         pages = session.read.parquet(f"file://{path.absolute()}").withColumn("row", F.col("row") + start)
         pages = pages.withColumn("run", F.lit(name)).withColumn("preference", F.lit(-(1 << 63)))
-        found = pages if found is None else found.unionByName(pages)
-    return found
+        everything = pages if everything is None else everything.unionByName(pages)
+    return everything

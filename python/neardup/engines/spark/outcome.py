@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.engines.common.earlier import FILE, STATISTICS
 from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
@@ -27,8 +28,8 @@ TABLES = ("pages.parquet", "pairs.parquet", "clusters.parquet")
 class SparkOutcome:
     """What a run found, as frames; they are there until ``close``.
 
-    ``pages``, ``pairs`` and ``clusters`` have the columns of the local engine's tables (and ``clusters`` the row of its
-    first page), ``report`` is what ``run.json`` says.
+    ``pages``, ``pairs`` and ``clusters`` have the columns of the local engine's tables, ``report`` is what ``run.json``
+    says.
     """
 
     pages: DataFrame
@@ -45,15 +46,20 @@ class SparkOutcome:
 
     def to_arrow(self) -> dict[str, pa.Table]:
         """The tables, brought here, as the local engine has them."""
-        schemas = {"pages": PAGES_OUT, "pairs": PAIRS_OUT, "clusters": CLUSTERS}
-        orders = {"pages": ["row"], "pairs": ["row_a", "row_b"], "clusters": ["row"]}
+        wanted = [("pages", PAGES_OUT, ["row"]), ("pairs", PAIRS_OUT, ["row_a", "row_b"]), ("clusters", CLUSTERS, [])]
         if self.against is not None:
-            schemas |= {"against": AGAINST_OUT, "earlier": EARLIER_OUT}
-            orders |= {"against": ["row_b", "a"], "earlier": ["place"]}
-        return {
-            name: getattr(self, name).orderBy(*orders[name]).toArrow().select(schema.names).cast(schema)
-            for name, schema in schemas.items()
-        }
+            wanted += [("against", AGAINST_OUT, ["row_b", "a"]), ("earlier", EARLIER_OUT, ["place"])]
+        tables: dict[str, pa.Table] = {}
+        for name, schema, order in wanted:
+            frame = getattr(self, name)
+            frame = frame.orderBy(*order) if order else frame
+            tables[name] = frame.toArrow().select(schema.names).cast(schema)
+        # In the order of their first pages, whose rows this table does not have; those of earlier runs come first.
+        first = [tables[name].column("id") for name in ("earlier", "pages") if name in tables]
+        names = pa.chunked_array([chunk for column in first for chunk in column.chunks], pa.string())
+        places = pc.index_in(tables["clusters"].column("cluster"), value_set=names.combine_chunks())
+        tables["clusters"] = tables["clusters"].take(pc.sort_indices(places))
+        return tables
 
     def move_to(self, folder: Path) -> None:
         """Moves the tables to a folder, each a folder of parts in order."""

@@ -81,7 +81,7 @@ class Reader:
     def __call__(self, part: int, chunks: Iterable[Chunk]) -> Batches:
         """The pages of a part, then one row that tells what else was there."""
         page_columns = PageColumns(self.layout.detector, self.layout.settings)
-        tally, told = Tally(), PartUnread()
+        tally, unread = Tally(), PartUnread()
         position = 0
         for chunk in chunks:
             loaded, columns, replaced = page_columns.load(chunk)
@@ -89,8 +89,8 @@ class Reader:
                 yield self._rows(part, position, columns, page_columns.kinds)
             position += count
             tally = Tally.total([tally, Tally.of(chunk, loaded, replaced)])
-            told.add(loaded)
-        text = json.dumps({"tally": tally.to_json(), **told.to_json()})
+            unread.add(loaded)
+        text = json.dumps({"tally": tally.to_json(), **unread.to_json()})
         yield pa.RecordBatch.from_pydict({"part": [part], "position": [position], "told": [text]})
 
     def _rows(self, part: int, position: int, columns: dict[str, pa.Array], kinds: Sequence[Any]) -> pa.RecordBatch:
@@ -232,11 +232,11 @@ def _loaded(batch: pa.RecordBatch, part: int, position: int) -> Loaded:
     columns = {name: batch.column(name) for name in ("id", "url", "content", "html", "charset", "date")}
     if columns["html"].null_count:
         # Page files: the name or a look at the beginning tells.
-        told = [
+        marked = [
             looks_like_html(name or "", data)
             for name, data in zip(columns["id"].to_pylist(), columns["content"].to_pylist(), strict=True)
         ]
-        columns["html"] = pa.array(told, pa.bool_())
+        columns["html"] = pa.array(marked, pa.bool_())
     columns["record"] = pa.array(np.arange(position, position + batch.num_rows))
     return Loaded(build_pages(columns, FRAME, batch.num_rows), skipped)
 
@@ -321,9 +321,9 @@ def tally_of(parts: DataFrame, left: Sequence[Skipped]) -> tuple[Tally, Unread]:
     failed: list[Skipped] = []
     failed_files = 0
     for row in parts.where("told is not null").orderBy("part").select("told").toLocalIterator():
-        told = json.loads(row["told"])
-        tally = Tally.total([tally, Tally.from_json(told["tally"])])
-        records += [Skipped(**entry) for entry in told["named"][: NAMED - len(records)]]
-        failed += [Skipped(**entry) for entry in told["failed"][: NAMED - len(failed)]]
-        failed_files += told["failed_files"]
+        part = json.loads(row["told"])
+        tally = Tally.total([tally, Tally.from_json(part["tally"])])
+        records += [Skipped(**entry) for entry in part["named"][: NAMED - len(records)]]
+        failed += [Skipped(**entry) for entry in part["failed"][: NAMED - len(failed)]]
+        failed_files += part["failed_files"]
     return tally, Unread(records, failed, list(left[:NAMED]), failed_files, len(left))

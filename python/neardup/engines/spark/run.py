@@ -64,7 +64,7 @@ def run(
     """
     need_pyspark()
     fields = fields or Fields()
-    asked = _Asked(
+    request = _Asked(
         frame.sparkSession,
         lambda layout: read_frame(frame, layout, fields, order),
         settings or Settings(),
@@ -73,7 +73,7 @@ def run(
         earlier=earlier,
         keep_fingerprints=keep_fingerprints,
     )
-    return asked.run(detector, lambda: likely_kinds(frame, fields))
+    return request.run(detector, lambda: likely_kinds(frame, fields))
 
 
 def run_files(
@@ -88,7 +88,7 @@ def run_files(
     keep_fingerprints: bool = False,
 ) -> SparkOutcome:
     """The same for files that all machines see, each read whole by one task."""
-    asked = _Asked(
+    request = _Asked(
         session,
         lambda layout: read_files(session, source, layout),
         settings or Settings(),
@@ -99,7 +99,7 @@ def run_files(
         keep_fingerprints,
         source.unread,
     )
-    return asked.run(detector, lambda: first_kinds(source))
+    return request.run(detector, lambda: first_kinds(source))
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class _Asked:
         try:
             with with_options(self.session), explained():
                 layout = Layout(detector, self.settings)
-                made = _Run(
+                attempt = _Run(
                     layout,
                     working,
                     Stopwatch(self.progress),
@@ -141,7 +141,7 @@ class _Asked:
                     markup_only,
                     self.left,
                 )
-                return made.outcome(self.read, self.nbytes)
+                return attempt.outcome(self.read, self.nbytes)
         except BaseException:
             working.close()
             raise
@@ -344,7 +344,7 @@ class _Run:
         outcome = SparkOutcome(
             self._sorted(page_table, "row", name="pages.parquet"),
             self._sorted(pair_table, "row_a", "row_b", name="pairs.parquet"),
-            self._sorted(tables.cluster_table(clusters_of, ids), "row", name="clusters.parquet"),
+            keep(tables.cluster_table(clusters_of, ids), "clusters.parquet"),
             {},
             self.working,
             statistics=counted,

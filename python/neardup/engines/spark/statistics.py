@@ -46,8 +46,8 @@ def _different_pages(pages: DataFrame, first: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     named = pages.where("label != 0").select("row", "label", "address").join(first.select("row"), "row", "left_semi")
-    found = named.groupBy("label").agg((F.count_distinct("address") > MOST_ADDRESSES).alias("crowded"))
-    by_name = named.join(found, "label").withColumn("address", F.expr("if(crowded, address, 0)"))
+    addresses = named.groupBy("label").agg((F.count_distinct("address") > MOST_ADDRESSES).alias("crowded"))
+    by_name = named.join(addresses, "label").withColumn("address", F.expr("if(crowded, address, 0)"))
     return by_name.groupBy("label", "address").agg(F.min("row").alias("row")).select("row")
 
 

@@ -12,6 +12,7 @@ from neardup.engines.common.layout import Layout
 from neardup.engines.common.reasons import Conditions
 from neardup.engines.common.tables import EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.engines.spark.working import Working
+from neardup.graph.clusters import CLUSTERS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -157,11 +158,11 @@ def pair_table(pairs: DataFrame, decisions: DataFrame, ids: DataFrame, layout: L
 
 
 def cluster_table(decisions: DataFrame, ids: DataFrame) -> DataFrame:
-    """The table of clusters, with the row of each one's first page to sort by."""
+    """The table of clusters, in the order of their first pages."""
     from pyspark.sql import functions as F
 
     told = decisions.where("kind = 'cluster'").select(
         F.col("x").alias("row"), F.col("y").alias("size"), "sites", "kept", "diameter", F.col("value").alias("cohesion")
     )
     found = ids.select("row", F.col("id").alias("cluster"))
-    return told.join(found, "row").select("row", "cluster", "size", "sites", "kept", "diameter", "cohesion")
+    return told.join(found, "row").orderBy("row").select(*CLUSTERS.names)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -19,9 +18,10 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.errors import FormatError, UsageError
-from neardup.methods.base import FixedWidth, OfTerms
+from neardup.methods.base import NativeRows, OfTerms
 from neardup.methods.registry import register
 from neardup.methods.shared import SharesColumns
+from neardup.record import record
 
 _FOLDER: Final = Path(__file__).parent
 #: The letters of each class, by the kind of script; a character that none names is hashed to one of them.
@@ -37,7 +37,7 @@ ALPHABETS: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Profile:
     """What is expected of a language, and where that was counted."""
 
@@ -119,8 +119,8 @@ def make_profile(
     return Profile(language, origin, pages, words, tuple(zip(alphabet, shares, strict=True)))
 
 
-@dataclass(frozen=True, slots=True)
-class FuzzyCodes(OfTerms):
+@record(frozen=True, slots=True)
+class FuzzyCodes(NativeRows, OfTerms):
     """A code for each of ``k`` schemes of ``intervals`` intervals against the profile of a language. Cuts lie around 0,
     the expected share: ``spread`` apart, each scheme's shifted by a ``k``-th of that. Classes below ``rarest`` do not
     count.
@@ -137,6 +137,7 @@ class FuzzyCodes(OfTerms):
     ((2, 3), True)
     """
 
+    native: ClassVar[str] = "deviations"
     profile: str
     k: int
     intervals: int
@@ -158,14 +159,15 @@ class FuzzyCodes(OfTerms):
         shifts = [((scheme + 0.5) / self.k - 0.5) * self.spread for scheme in range(self.k)]
         return [[first + shift + cut * self.spread for cut in range(cuts)] for shift in shifts]
 
-    def compute(self, terms: pa.LargeListArray) -> FixedWidth:
-        classes = load_profile(self.profile).native()
-        return classes.codes(terms, schemes=self.schemes(), rarest=self.rarest)
+    @property
+    def classes(self) -> _native.PrefixProfile:
+        """What is expected of the language."""
+        return load_profile(self.profile).native()
 
 
 # Fuzzy fingerprinting: deviation from what words of the language begin with (Stein 2005).
 @register
-@dataclass(frozen=True)
+@record(frozen=True)
 class FuzzyFingerprinting(SharesColumns):
     """Pages that agree in at least ``kappa`` of ``k`` fuzzification schemes.
 
