@@ -96,6 +96,15 @@ def _is_page(framed: Framed, expected: int | None, longest: int) -> bool:
     """Whether a record is a page: the one that is expected next, where it is known by the place it is stored at."""
     if expected is not None and framed.offset is not None:
         return framed.offset == expected
+    return gives_page(framed, longest)
+
+
+def gives_page(framed: Framed, longest: int) -> bool:
+    """Whether a page can be read off a record.
+
+    >>> gives_page(Framed("offset 0", kind="response", block=b"no page"), 1000)
+    False
+    """
     try:
         framed.page(longest)
     except (_native.NotAPage, _native.BodyError):
