@@ -65,21 +65,21 @@ impl PyFramed {
 #[pymethods]
 impl PyFramed {
     #[new]
-    #[pyo3(signature = (position, offset=None, length=None, kind=String::new(), header=None, block=None, block_length=0, damage=None))]
+    #[pyo3(signature = (position, offset=None, length=None, kind="", header=None, block=None, block_length=0, damage=None))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
         position: String,
         offset: Option<u64>,
         length: Option<u64>,
-        kind: String,
+        kind: &str,
         header: Option<Py<PyBytes>>,
         block: Option<Py<PyBytes>>,
         block_length: u64,
         damage: Option<String>,
     ) -> Self {
         let bytes = |bytes: Option<Py<PyBytes>>| bytes.unwrap_or_else(|| PyBytes::new(py, b"").unbind());
-        let (header, block) = (bytes(header), bytes(block));
+        let (header, block, kind) = (bytes(header), bytes(block), kind.to_owned());
         Self { position, offset, length, kind, header, block, block_length, damage }
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use neardup_engine::reader::codec::Compression;
-use neardup_engine::reader::unpack::{Event, READ_BYTES, Unpacker};
+use neardup_engine::reader::unpack::{Event, Unpacker};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -109,7 +109,7 @@ impl Unpacked {
 impl Unpacked {
     /// Reads a binary file object from where it is, `read_bytes` at a time.
     #[new]
-    #[pyo3(signature = (raw, read_bytes=READ_BYTES))]
+    #[pyo3(signature = (raw, read_bytes=1_048_576))]
     fn new(
         py: Python<'_>,
         #[pyo3(from_py_with = raw)] raw: Box<dyn Read + Send>,
