@@ -12,7 +12,7 @@ export PIP_QUIET := 1
 export PROPTEST_RNG_SEED ?= 2006
 
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-python tests-of-spark other-tests browser fuzz lint types reference wheel clean
+.PHONY: demo test test-rust test-python tests-of-spark tests-beside other-tests browser fuzz lint types reference wheel clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -53,15 +53,19 @@ test: lint types test-rust test-python
 test-rust: $(VENV)/.tools
 	HTML5LIB_TESTS=$$($(BIN)/python tools/fetch_html5lib_tests.py) cargo test --quiet --workspace --exclude neardup-python
 
-# Tests of Spark mostly wait for it, so they run beside the others.
+# Three parts, two at a time, the longest first: tests of Spark, and of what has servers and browsers beside it, mostly wait.
+BESIDE := tests/index tests/render tests/web
 test-python: $(VENV)/.built $(VENV)/.tools browser
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target tests-of-spark other-tests
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target other-tests tests-of-spark tests-beside
 
 tests-of-spark:
 	$(BIN)/python -m pytest -q tests/spark
 
+tests-beside:
+	$(BIN)/python -m pytest -q $(BESIDE)
+
 other-tests:
-	$(BIN)/python -m pytest -q --ignore=tests/spark
+	$(BIN)/python -m pytest -q --ignore=tests/spark $(BESIDE:%=--ignore=%)
 
 # A browser for the tests of rendering, where the system has none: Debian's, or a word on how to get one. The headless
 # shell alone would do; it is the faster one.

@@ -72,7 +72,7 @@ def fill(index: Index, pages: int, first: int = 0) -> dict[str, Any]:
         for number in range(batches):
             arrays = coming.result()
             coming = ahead.submit(batch_of, first + number + 1, shape)
-            found += sum(bool(answer) for answer in index.carry_out("add", arrays))
+            found += sum(bool(answer) for answer in index.add_arrays(arrays))
             if (number + 1) % max(1, batches // 10) == 0:
                 now = time.perf_counter()
                 rates.append(max(1, batches // 10) * BATCH / (now - last))

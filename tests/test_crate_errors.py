@@ -47,9 +47,10 @@ def test_errors_of_an_index_become_exceptions_in_one_place() -> None:
     ("raised", "expected", "words"),
     [
         (_native.DamagedError("tables/0.jnl: batch 2 has no end"), FormatError, "the index is damaged: tables/0.jnl"),
-        (BlockingIOError("open elsewhere"), InputError, "open elsewhere"),
+        (_native.LockedError("open elsewhere"), InputError, "open elsewhere"),
+        (_native.StoreError("No space left on device"), OutputError, "cannot be read or written: No space"),
         (OSError("No space left on device"), OutputError, "cannot be read or written: No space"),
-        (ValueError("the index is full"), UsageError, "the index is full"),
+        (_native.CallError("the index is full"), UsageError, "the index is full"),
     ],
 )
 def test_only_damage_is_called_damage(tmp_path: Path, raised: Exception, expected: type[Exception], words: str) -> None:
@@ -70,18 +71,19 @@ def test_only_damage_is_called_damage(tmp_path: Path, raised: Exception, expecte
         assert ("damaged" in str(told.value)) == isinstance(raised, _native.DamagedError)
 
 
-def test_a_fault_of_ours_is_not_the_disk_s(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [RuntimeError, ValueError, TypeError])
+def test_a_fault_of_ours_is_not_the_disk_s(tmp_path: Path, kind: type[Exception]) -> None:
     Index.create(tmp_path / "index", "combined")
     with Index(tmp_path / "index") as index:
 
         class Broken:
             def ids(self, most: int) -> None:
-                raise RuntimeError("a fault of ours")
+                raise kind("a fault of ours")
 
             def close(self) -> None:
                 pass
 
         index._store.close()
         index._store = Broken()  # type: ignore[assignment]
-        with pytest.raises(RuntimeError, match="a fault of ours"):
+        with pytest.raises(kind, match="a fault of ours"):
             index.ids()

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pytest
 import zstandard
@@ -99,6 +101,15 @@ def batch(side: list[str]) -> pa.RecordBatch:
     return pa.Table.from_batches(chunks).combine_chunks().to_batches()[0]
 
 
+def assert_unbiased(equal: npt.NDArray[np.bool_], exact: list[float]) -> None:
+    """Min-values agree as often as exact similarity says, among all pairs, the like and the unlike."""
+    for low, high in [(0.0, 1.0), (0.0, 0.7), (0.7, 0.95)]:
+        rows = [row for row, similarity in enumerate(exact) if low <= similarity < high]
+        deviation = math.sqrt(sum(exact[row] * (1 - exact[row]) / equal.shape[1] for row in rows))
+        difference = float(equal[rows].mean(axis=1).sum()) - sum(exact[row] for row in rows)
+        assert abs(difference) <= 4 * deviation, (low, high, difference, deviation)
+
+
 @pytest.mark.parametrize(("hash", "rabin"), COMBINATIONS)
 def test_accepted_pairs_are_as_many_as_exact_similarity_says(
     pairs: tuple[list[Pair], list[float]], hash: Hash, rabin: bool
@@ -107,18 +118,51 @@ def test_accepted_pairs_are_as_many_as_exact_similarity_says(
     one, other = (read(batch([pair[side] for pair in made]), Reading(hash=hash)).tokens for side in (0, 1))
     minima = [Bands(K, bands=84, rows=1, rabin=rabin).compute(tokens) for tokens in (one, other)]
     equal = minima[0] == minima[1]
-    # Min-values are unbiased, in the sum over all pairs and among the like and the unlike.
-    for low, high in [(0.0, 1.0), (0.0, 0.7), (0.7, 0.95)]:
-        rows = [row for row, similarity in enumerate(exact) if low <= similarity < high]
-        deviation = math.sqrt(sum(exact[row] * (1 - exact[row]) / 84 for row in rows))
-        difference = float(equal[rows].mean(axis=1).sum()) - sum(exact[row] for row in rows)
-        assert abs(difference) <= 4 * deviation, (low, high, difference, deviation)
+    assert_unbiased(equal, exact)
     # What Alg. B accepts is as many as its curve says.
     kind = Supershingles(k=K, m=84, groups=6, rabin=rabin)
     accepted = int(((kind.compute(one) == kind.compute(other)).sum(axis=1) >= 2).sum())
     expected = [supershingle_probability(similarity) for similarity in exact]
     deviation = math.sqrt(sum(p * (1 - p) for p in expected))
     assert abs(accepted - sum(expected)) <= 4 * deviation + 1e-9, (accepted, sum(expected), deviation)
+
+
+def sparse_fingerprints(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Rabin's fingerprint of each row of 64-bit words by x^64 + x^4 + x^3 + x + 1, bit by bit."""
+    state, top = np.ones(len(words), np.uint64), np.uint64(63)
+    for column in words.T:
+        for bit in reversed(range(64)):
+            reduced = np.where(state >> top, np.uint64(0b11011), np.uint64(0))
+            state = (state << np.uint64(1) | (column >> np.uint64(bit) & np.uint64(1))) ^ reduced
+    return state
+
+
+def mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    for shift, factor in [(30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)]:
+        values = (values ^ values >> np.uint64(shift)) * np.uint64(factor)
+    return values
+
+
+def test_the_bound_sees_half_of_a_fingerprint_that_is_not_mixed() -> None:
+    """Min-values of the upper half of fingerprints by the sparse modulus: what the bound is there to see."""
+    made = pairs_of("letters")[:150]
+    exact = [jaccard(*(text.split() for text in pair)) for pair in made]
+    # Of one letter a fingerprint is the letter behind a leading 1.
+    tokens = np.array([[0x100 | ord(word) for word in text.split()] for pair in made for text in pair], np.uint64)
+    windows = np.lib.stride_tricks.sliding_window_view(tokens, K, axis=1)
+    shingles = sparse_fingerprints(windows.reshape(-1, K)).reshape(windows.shape[:2])
+    factors, terms = np.random.default_rng(1).integers(1 << 63, size=(2, 84), dtype=np.uint64)
+
+    def equal(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        halves = values >> np.uint64(32)
+        pairs = zip(factors | np.uint64(1), terms, strict=True)
+        minima = np.stack([(factor * halves + term >> np.uint64(32)).min(axis=1) for factor, term in pairs], axis=1)
+        found: npt.NDArray[np.bool_] = minima[0::2] == minima[1::2]
+        return found
+
+    assert_unbiased(equal(mixed(shingles)), exact)
+    with pytest.raises(AssertionError):
+        assert_unbiased(equal(shingles), exact)
 
 
 @pytest.mark.parametrize(("hash", "rabin"), COMBINATIONS)

@@ -173,6 +173,7 @@ def test_a_request_to_end_cleans_up_too(name: str, half_way: subprocess.Popen[by
     _, said = half_way.communicate(timeout=30)
     assert half_way.returncode == 128 + number
     assert b"Traceback" not in said
+    assert said.endswith(b"asked to end; nothing was left under the final names\n")
     assert left(tmp_path) == []
 
 
@@ -351,4 +352,5 @@ sys.argv = ["neardup", "dummy"]
 cli.main()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, "", "")
+    said = "asked to end; nothing was left under the final names\n"
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGTERM, "", said)

@@ -14,13 +14,17 @@ __all__ = [
     "MIN_TOKENS",
     "UNICODE_VERSION",
     "BodyError",
+    "CallError",
     "DamagedError",
     "DelimitedRows",
     "Framed",
+    "IndexAnswers",
+    "IndexMatches",
     "IndexStore",
     "LineBlock",
     "LineBlocks",
     "LineStretch",
+    "LockedError",
     "NotAPage",
     "NumberTable",
     "PageReader",
@@ -36,6 +40,7 @@ __all__ = [
     "Repeats",
     "RuleFindings",
     "SampleIndex",
+    "StoreError",
     "Unpacked",
     "WarcLoaded",
     "WarcPages",
@@ -65,7 +70,7 @@ __all__ = [
     "growth",
     "hot_links",
     "identity_sets",
-    "index_page",
+    "index_pages",
     "interval_probability",
     "jaccard",
     "join",
@@ -724,21 +729,14 @@ class _PageArrays(Protocol):
     active: npt.NDArray[np.bool_]
     sites: npt.NDArray[np.uint64]
     times: npt.NDArray[np.int64]
-    requests: list[tuple[bytes, bytes] | None] | None
+    requests: list[tuple[bytes, bytes, int] | None] | None
     columns: list[npt.NDArray[np.uint64]]
     sets: list[pa.LargeListArray]
 
-_IndexAnswers = tuple[
-    npt.NDArray[np.int64],
-    list[bytes],
-    npt.NDArray[np.float64],
-    npt.NDArray[np.int16],
-    npt.NDArray[np.uint32],
-    npt.NDArray[np.uint8],
-    npt.NDArray[np.uint32],
-]
-
-class DamagedError(Exception): ...
+class StoreError(Exception): ...
+class LockedError(StoreError): ...
+class DamagedError(StoreError): ...
+class CallError(Exception): ...
 
 def verify_index(
     path: str | Path,
@@ -761,9 +759,9 @@ class IndexStore:
         cache: int,
         buffers: int,
     ) -> Self: ...
-    def add(self, pages: _PageArrays) -> _IndexAnswers: ...
-    def query(self, pages: _PageArrays) -> _IndexAnswers: ...
-    def is_taken(self, request: tuple[bytes, bytes]) -> bool: ...
+    def add(self, pages: _PageArrays) -> IndexAnswers: ...
+    def query(self, pages: _PageArrays) -> IndexAnswers: ...
+    def commits(self) -> tuple[int, int]: ...
     def remove(self, ids: list[bytes]) -> list[bool]: ...
     def expire(self, before: int) -> int: ...
     def ids(self, most: int) -> list[bytes]: ...
@@ -778,18 +776,44 @@ class IndexStore:
 class PageReader:
     def __new__(cls, kinds: Sequence[Any], *, hash: str, site_rule: str, min_tokens: int) -> Self: ...
 
-def index_page(
-    store: IndexStore,
-    reader: PageReader,
-    given: bytes | npt.NDArray[np.uint64],
-    id: bytes,
-    *,
-    add: bool,
-    html: bool,
-    charset: str | None,
-    url: str | None,
-    time: int,
-    request: tuple[bytes, bytes] | None,
-) -> tuple[int, _IndexAnswers | None]: ...
+@final
+class IndexAnswers:
+    @property
+    def flags(self) -> npt.NDArray[np.uint8]: ...
+    @property
+    def matches(self) -> IndexMatches | None: ...
+
+@final
+class IndexMatches:
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def ids(self) -> list[bytes]: ...
+    @property
+    def scores(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def rules(self) -> npt.NDArray[np.int16]: ...
+    @property
+    def copies(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def more(self) -> npt.NDArray[np.uint32]: ...
+
+class _PageParts(Protocol):
+    @property
+    def content(self) -> bytes | npt.NDArray[np.uint64]: ...
+    @property
+    def id(self) -> bytes: ...
+    @property
+    def html(self) -> bool: ...
+    @property
+    def charset(self) -> str | None: ...
+    @property
+    def url(self) -> str | None: ...
+    @property
+    def time(self) -> int: ...
+    @property
+    def request(self) -> tuple[bytes, bytes, int] | None: ...
+
+def index_pages(store: IndexStore, reader: PageReader, pages: Sequence[_PageParts], *, add: bool) -> IndexAnswers: ...
 def site_hashes(sites: pa.StringArray) -> npt.NDArray[np.uint64]: ...
 def token_identities(tokens: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...

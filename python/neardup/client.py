@@ -19,9 +19,9 @@ from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
+from neardup.answers import Answer, Match, Stats
 from neardup.errors import InputError, NeardupError, UsageError
-from neardup.index import Answer, Match, Stats
-from neardup.selection import check_several
+from neardup.several import check_several
 
 #: Statuses after which the same request may be sent again.
 _AGAIN: Final = frozenset({408, 425, 429, 502, 503, 504})

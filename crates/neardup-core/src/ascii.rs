@@ -1,9 +1,9 @@
 //! Which of 64 bytes are ASCII letters or digits, which are full stops, which have to be looked at as characters, and which
 //! are one of two given bytes, as bit masks.
 //!
-//! One compare of 64 bytes where the machine has AVX-512, two of 32 with AVX2, else four of 16 (SSE2, which every x86-64
-//! has); on other machines eight bytes in a register at a time. All give the same masks, and a property test holds them
-//! against the plain definition.
+//! 64 bytes at once where the machine has AVX-512, twice 32 with AVX2, else four times 16 (SSE2, which every x86-64 has); on
+//! other machines eight bytes in a register at a time. AVX-512 and AVX2 look bytes up in small tables, the others compare.
+//! All give the same masks, and a property test holds them against the plain definition.
 
 /// Bit i speaks of byte i.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,13 +148,69 @@ mod x86 {
     pub(crate) struct Avx2;
     pub(crate) struct Avx512;
 
-    /// As signed numbers, moved on by [`ONE`], U+007F, what lies beyond ASCII and the control characters before the tab come
-    /// first, up to [`BEFORE_TAB`].
-    const ONE: i8 = 1;
-    const BEFORE_TAB: i8 = 9;
-    /// Moved on by so much, those from U+000E to U+001F do, up to [`BEFORE_SPACE`].
-    const SMALLEST: i8 = (0x80 - 0x0E_u8) as i8;
-    const BEFORE_SPACE: i8 = -0x80 + (0x1F - 0x0E);
+    /// The sets a byte is looked up in, as bits. With tables of 16 entries a set is what one set of lower halves and one of
+    /// upper halves make together, so letters and digits take three, control characters that are not white space three;
+    /// no byte is in two. The order counts: as a signed number a full stop is below zero, and letters and digits lie
+    /// between zero and the control characters.
+    const LETTERS_TO_O: u8 = 0x01;
+    const LETTERS_FROM_P: u8 = 0x02;
+    const DIGITS: u8 = 0x04;
+    const FIRST_CONTROLS: u8 = 0x08;
+    const LATER_CONTROLS: u8 = 0x10;
+    const DELETE: u8 = 0x20;
+    const STOP: u8 = 0x80;
+    const LAST_OF_WORDS: u8 = LETTERS_TO_O | LETTERS_FROM_P | DIGITS;
+
+    /// For each upper half of a byte the sets that it may be of. Those beyond ASCII need none: no lower half is looked up
+    /// for them.
+    const OF_UPPER: [u8; 16] = {
+        let mut sets = [0; 16];
+        sets[0x0] = FIRST_CONTROLS;
+        sets[0x1] = LATER_CONTROLS;
+        sets[0x2] = STOP;
+        sets[0x3] = DIGITS;
+        sets[0x4] = LETTERS_TO_O;
+        sets[0x5] = LETTERS_FROM_P;
+        sets[0x6] = LETTERS_TO_O;
+        sets[0x7] = LETTERS_FROM_P | DELETE;
+        sets
+    };
+
+    /// For each lower half of a byte the sets that it may be of.
+    const OF_LOWER: [u8; 16] = {
+        let mut sets = [LATER_CONTROLS; 16];
+        let mut half = 0;
+        while half < 16 {
+            sets[half] |= if half >= 1 { LETTERS_TO_O } else { 0 };
+            sets[half] |= if half <= 0xA { LETTERS_FROM_P } else { 0 };
+            sets[half] |= if half <= 9 { DIGITS } else { 0 };
+            sets[half] |= if half <= 8 || half >= 0xE { FIRST_CONTROLS } else { 0 };
+            half += 1;
+        }
+        sets[0xE] |= STOP;
+        sets[0xF] |= DELETE;
+        sets
+    };
+
+    /// For each byte of ASCII its mask, one bit each: AVX-512 looks up all of them at once.
+    const WORD_BIT: u8 = 0x01;
+    const STOP_BIT: u8 = 0x02;
+    const BEYOND_BIT: u8 = 0x80;
+    const OF_ASCII: [u8; 128] = {
+        let mut bits = [0; 128];
+        let mut byte = 0;
+        while byte < 128 {
+            let set = OF_UPPER[byte >> 4] & OF_LOWER[byte & 0xF];
+            bits[byte] = match set {
+                0 => 0,
+                STOP => STOP_BIT,
+                LETTERS_TO_O | LETTERS_FROM_P | DIGITS => WORD_BIT,
+                _ => BEYOND_BIT,
+            };
+            byte += 1;
+        }
+        bits
+    };
 
     impl Classes for Avx2 {
         #[inline(always)]
@@ -238,6 +294,14 @@ mod x86 {
             _mm512_storeu_si512(places.as_mut_ptr().cast(), moved);
         }
     }
+
+    /// As signed numbers, moved on by [`ONE`], U+007F, what lies beyond ASCII and the control characters before the tab come
+    /// first, up to [`BEFORE_TAB`].
+    const ONE: i8 = 1;
+    const BEFORE_TAB: i8 = 9;
+    /// Moved on by so much, those from U+000E to U+001F do, up to [`BEFORE_SPACE`].
+    const SMALLEST: i8 = (0x80 - 0x0E_u8) as i8;
+    const BEFORE_SPACE: i8 = -0x80 + (0x1F - 0x0E);
 
     #[inline(always)]
     pub(super) fn sse2(block: &[u8; 64]) -> Masks {
@@ -347,44 +411,44 @@ mod x86 {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn avx2(block: &[u8; 64]) -> Masks {
+        // SAFETY: the tables have 16 bytes.
+        let [of_upper, of_lower] = [&OF_UPPER, &OF_LOWER]
+            .map(|table| unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) });
         let mut found = Masks { word: 0, stop: 0, beyond: 0 };
         for half in 0..2 {
             // SAFETY: 32 bytes from `32 * half` lie inside the block.
             let bytes = unsafe { _mm256_loadu_si256(block.as_ptr().add(32 * half).cast()) };
-            let below = |value: __m256i, limit: i8| {
-                _mm256_cmpeq_epi8(_mm256_min_epu8(value, _mm256_set1_epi8(limit)), value)
-            };
-            let lower = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
-            let letter = below(_mm256_sub_epi8(lower, _mm256_set1_epi8(b'a' as i8)), 25);
-            let digit = below(_mm256_sub_epi8(bytes, _mm256_set1_epi8(b'0' as i8)), 9);
-            let stop = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(b'.' as i8));
+            let upper = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(0xF));
+            // A byte beyond ASCII finds no lower half.
+            let set =
+                _mm256_and_si256(_mm256_shuffle_epi8(of_upper, upper), _mm256_shuffle_epi8(of_lower, bytes));
+            let above = |limit: u8| _mm256_cmpgt_epi8(set, _mm256_set1_epi8(limit as i8));
             let mask = |lanes| u64::from(opaque(_mm256_movemask_epi8(lanes) as u32)) << (32 * half);
-            found.word |= mask(_mm256_or_si256(letter, digit));
-            let moved_below = |by, limit| {
-                _mm256_cmpgt_epi8(_mm256_set1_epi8(limit + 1), _mm256_add_epi8(bytes, _mm256_set1_epi8(by)))
-            };
-            found.stop |= mask(stop);
-            found.beyond |=
-                mask(_mm256_or_si256(moved_below(ONE, BEFORE_TAB), moved_below(SMALLEST, BEFORE_SPACE)));
+            found.word |= mask(above(0));
+            found.stop |= mask(set);
+            found.beyond |= mask(_mm256_or_si256(above(LAST_OF_WORDS), bytes));
         }
+        found.word &= !found.beyond;
         found
     }
 
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn avx512(block: &[u8; 64]) -> Masks {
-        // SAFETY: the block has 64 bytes.
-        let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
-        let below = |value: __m512i, limit: i8| _mm512_cmple_epu8_mask(value, _mm512_set1_epi8(limit));
-        let lower = _mm512_or_si512(bytes, _mm512_set1_epi8(0x20));
-        let letter = below(_mm512_sub_epi8(lower, _mm512_set1_epi8(b'a' as i8)), 25);
-        let digit = below(_mm512_sub_epi8(bytes, _mm512_set1_epi8(b'0' as i8)), 9);
-        let stop = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(b'.' as i8));
-        let moved_below = |by, limit| {
-            _mm512_cmple_epi8_mask(_mm512_add_epi8(bytes, _mm512_set1_epi8(by)), _mm512_set1_epi8(limit))
+        // SAFETY: the block has 64 bytes, the table 128.
+        let (bytes, first, second) = unsafe {
+            let table = OF_ASCII.as_ptr();
+            (
+                _mm512_loadu_si512(block.as_ptr().cast()),
+                _mm512_loadu_si512(table.cast()),
+                _mm512_loadu_si512(table.add(64).cast()),
+            )
         };
-        let beyond = moved_below(ONE, BEFORE_TAB) | moved_below(SMALLEST, BEFORE_SPACE);
-        Masks { word: letter | digit, stop, beyond }
+        // The table is asked for the lower seven bits of a byte; what it says of one beyond ASCII is taken back.
+        let bits = _mm512_permutex2var_epi8(first, bytes, second);
+        let beyond = _mm512_movepi8_mask(_mm512_or_si512(bits, bytes));
+        let marked = |bit: u8| _mm512_test_epi8_mask(bits, _mm512_set1_epi8(bit as i8)) & !beyond;
+        Masks { word: marked(WORD_BIT), stop: marked(STOP_BIT), beyond }
     }
 }
 

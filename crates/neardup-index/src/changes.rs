@@ -299,6 +299,7 @@ impl<'a> Changes<'a> {
         let mut found: Option<u32> = None;
         let places = pair_key(set, &from.to_be_bytes())..=pair_key(set, &[0xff; 4]);
         for entry in self.view.snapshot.range(&self.view.tables.members, places) {
+            self.view.count_entry();
             let key = entry.key()?;
             let page = key.get(4..8).map(|bytes| u32::from_be_bytes(bytes.try_into().expect("four bytes")));
             let page = page.ok_or_else(|| damaged("a member has no number"))?;

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::error::{Error, Result};
 use crate::guard::guarded;
 use crate::index::Index;
 use crate::store::{Memory, Sync};
-use crate::testing::{open_with, page, shape};
+use crate::testing::{folder, open_with, page, shape};
 use crate::upkeep::verify_folder;
 
 const MEMORY: Memory = Memory { cache: 1 << 20, buffers: 1 << 20 };
@@ -79,9 +80,14 @@ const FLIP: &str = "a flipped bit";
 const NOT_SYNCED: &str = "killed, not synced";
 
 /// Indexes as they lie on the disk: of a process that was killed, closed, closed again after a few additions, compacted.
-fn cases() -> Vec<Case> {
-    let folder = tempfile::tempdir().unwrap();
-    let tables = folder.path().join("tables");
+fn cases() -> &'static [Case] {
+    static CASES: OnceLock<Vec<Case>> = OnceLock::new();
+    CASES.get_or_init(made)
+}
+
+fn made() -> Vec<Case> {
+    let own = folder();
+    let tables = own.path().join("tables");
     let mut cases = Vec::new();
     let mut keep = |name, index: &Index| {
         let synced = name != NOT_SYNCED;
@@ -113,7 +119,7 @@ fn cases() -> Vec<Case> {
 fn look(case: &Case, folder: &Path, what: &str) -> bool {
     let tables = folder.join("tables");
     let before = files_of(&tables);
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = folder();
     let checked = verify_folder(&tables, shape(), MEMORY, &scratch.path().join("tables"))
         .unwrap_or_else(|error| panic!("{what}: {error}"));
     assert!(files_of(&tables) == before, "{what}: verifying changed a file");
@@ -148,12 +154,12 @@ fn each_fault(kind: &str, fault: impl Fn(&mut Vec<u8>, u64) -> Option<usize>) ->
                 if changed == *bytes {
                     continue;
                 }
-                let folder = tempfile::tempdir().unwrap();
+                let place = folder();
                 let files = case.files.clone().into_iter().chain([(name.clone(), changed)]).collect();
-                write(&files, &folder.path().join("tables"));
+                write(&files, &place.path().join("tables"));
                 let what = format!("{}, {kind} at {at} of {} in {}", case.name, bytes.len(), name.display());
                 all += 1;
-                told += u64::from(!look(&case, folder.path(), &what));
+                told += u64::from(!look(case, place.path(), &what));
             }
         }
     }
@@ -197,13 +203,13 @@ fn a_sector_of_zeros_is_told_or_changes_nothing() {
 fn a_file_that_is_missing_is_told_or_changes_nothing() {
     for case in cases() {
         for name in case.files.keys() {
-            let folder = tempfile::tempdir().unwrap();
+            let place = folder();
             let files = case.files.iter().filter(|(other, _)| *other != name);
             write(
                 &files.map(|(name, bytes)| (name.clone(), bytes.clone())).collect(),
-                &folder.path().join("tables"),
+                &place.path().join("tables"),
             );
-            look(&case, folder.path(), &format!("{}, without {}", case.name, name.display()));
+            look(case, place.path(), &format!("{}, without {}", case.name, name.display()));
         }
     }
 }
@@ -211,8 +217,8 @@ fn a_file_that_is_missing_is_told_or_changes_nothing() {
 #[test]
 fn an_index_without_a_fault_is_sound() {
     for case in cases() {
-        let folder = tempfile::tempdir().unwrap();
-        write(&case.files, &folder.path().join("tables"));
-        assert!(look(&case, folder.path(), case.name));
+        let place = folder();
+        write(&case.files, &place.path().join("tables"));
+        assert!(look(case, place.path(), case.name));
     }
 }

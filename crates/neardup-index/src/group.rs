@@ -1,4 +1,4 @@
-//! Group commit: pages that several threads add one by one at the same time are added together.
+//! Group commit: what several threads add at the same time is added together, a page or a few each.
 //!
 //! The first thread that finds nobody at work leads: it takes what is waiting, adds it as one batch, and wakes those who
 //! wait. What comes meanwhile waits for the next round. So one `fsync`, one view of the tables and one write to the
@@ -12,10 +12,13 @@
 //!
 //! To wake a thread costs more than to look up a page. So each waits in a seat of its own and is woken once, when its
 //! answer is there or when it is its turn to lead; and who waits for company is woken by the last of those expected.
-//! For the same reason there are no rounds where a commit does not wait for the disk: each thread adds its own page.
+//! For the same reason there are no rounds where a commit does not wait for the disk: each thread adds its own pages. Nor
+//! is anything gained where a thread brings as many as a round may have.
 
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
+
+use neardup_core::batch::Lists;
 
 use crate::error::{Error, Result};
 use crate::index::{Answer, Index, Pages, Request};
@@ -26,7 +29,7 @@ use crate::shape::Shape;
 /// Pages that share a commit, at most: those who wait for it should not wait for long.
 const TOGETHER: usize = 256;
 
-/// A page on its way in, of an index that holds no sets.
+/// A page on its way in, by itself.
 #[derive(Clone, Debug, Default)]
 pub struct OnePage {
     pub id: Vec<u8>,
@@ -40,13 +43,14 @@ pub struct OnePage {
     pub request: Option<Request>,
     /// Its columns one after another.
     pub words: Vec<u64>,
+    pub sets: Vec<Vec<u64>>,
 }
 
 /// What somebody who waits is told.
 #[derive(Debug)]
 enum Call {
     Lead,
-    Answer(Result<Answer>),
+    Answers(Result<Vec<Answer>>),
 }
 
 /// Where a thread waits for its call.
@@ -75,9 +79,10 @@ impl Seat {
 
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: Vec<(Arc<Seat>, OnePage)>,
+    /// Who waits, each with its pages.
+    waiting: Vec<(Arc<Seat>, Vec<OnePage>)>,
     led: bool,
-    /// Rounds that set off and have not come back, and the pages in them.
+    /// Rounds that set off and have not come back, and how many are served by them.
     rounds: usize,
     aboard: usize,
     /// How many waited or were under way when rounds set off lately, and how long the last one took.
@@ -118,7 +123,7 @@ pub struct Group {
 
 impl Group {
     /// Takes those who are there, after waiting a little for those who are expected.
-    fn set_off(&self) -> (Round<'_>, Vec<OnePage>) {
+    fn set_off(&self) -> (Round<'_>, Vec<Vec<OnePage>>) {
         let mut queue = locked(&self.queue);
         let until = Instant::now() + queue.took / 2;
         while !queue.ready() {
@@ -135,7 +140,13 @@ impl Group {
         }
         let present = queue.waiting.len() + queue.aboard;
         queue.crowd = present.max(queue.crowd.saturating_sub(1));
-        let some = queue.waiting.len().min(TOGETHER);
+        let mut pages = 0;
+        let fit = queue.waiting.iter().take_while(|(_, own)| {
+            pages += own.len();
+            pages <= TOGETHER
+        });
+        // Nobody brings more than a round may have.
+        let some = fit.count();
         let (seats, pages): (Vec<_>, Vec<_>) = queue.waiting.drain(..some).unzip();
         queue.rounds += 1;
         queue.aboard += some;
@@ -147,7 +158,7 @@ impl Group {
 struct Round<'a> {
     group: &'a Group,
     seats: Vec<Arc<Seat>>,
-    answers: Vec<Result<Answer>>,
+    answers: Vec<Result<Vec<Answer>>>,
     begun: Instant,
     /// Nobody else may lead as yet.
     led: bool,
@@ -179,21 +190,31 @@ impl Drop for Round<'_> {
         let mut answers = self.answers.drain(..);
         for seat in &self.seats {
             let broken = || Err(Error::Store("adding was broken off".to_owned()));
-            seat.tell(Call::Answer(answers.next().unwrap_or_else(broken)));
+            seat.tell(Call::Answers(answers.next().unwrap_or_else(broken)));
         }
     }
 }
 
 impl Index {
-    /// Adds one page and says what was there before it; threads that do so at the same time share a sync.
-    pub fn add_one(&self, page: OnePage) -> Result<Answer> {
-        self.check_one(&page)?;
-        if !self.syncs_commits() {
-            return with_arrays(self.shape(), &[page], |pages| self.add(pages)).and_then(only);
+    /// Adds pages, in order and all or none; each answer tells what was there before that page. Threads that do so at the
+    /// same time share a sync.
+    pub fn add(&self, pages: &Pages<'_>) -> Result<Vec<Answer>> {
+        if !self.shares_syncs(pages.len()) {
+            return self.add_alone(pages);
+        }
+        pages.check(self.shape())?;
+        self.add_pages((0..pages.len()).map(|at| pages.one(self.shape(), at)).collect())
+    }
+
+    /// The same with pages that stand by themselves.
+    pub fn add_pages(&self, pages: Vec<OnePage>) -> Result<Vec<Answer>> {
+        pages.iter().try_for_each(|page| self.check_one(page))?;
+        if !self.shares_syncs(pages.len()) {
+            return with_arrays(self.shape(), &pages, |pages| self.add_alone(pages));
         }
         let seat = Arc::new(Seat::default());
         let mut queue = locked(&self.group.queue);
-        queue.waiting.push((Arc::clone(&seat), page));
+        queue.waiting.push((Arc::clone(&seat), pages));
         let mut lead = !std::mem::replace(&mut queue.led, true);
         if !lead && queue.ready() {
             // Who leads may be waiting for company.
@@ -206,15 +227,25 @@ impl Index {
             }
             match seat.wait() {
                 Call::Lead => lead = true,
-                Call::Answer(answer) => return answer,
+                Call::Answers(answers) => return answers,
             }
         }
     }
 
-    /// Adds what is waiting, the leader's own page among it. While that comes to the disk, the next may lead.
+    /// Whether so many pages are worth a sync that others share.
+    fn shares_syncs(&self, pages: usize) -> bool {
+        self.syncs_commits() && (1..TOGETHER).contains(&pages)
+    }
+
+    /// Adds one page.
+    pub fn add_one(&self, page: OnePage) -> Result<Answer> {
+        self.add_pages(vec![page]).and_then(only)
+    }
+
+    /// Adds what is waiting, the leader's own pages among it. While that comes to the disk, the next may lead.
     fn lead(&self) {
         let (mut round, pages) = self.group.set_off();
-        let answers = self.add_together(&pages);
+        let answers = self.add_together(pages);
         round.pass_on();
         round.answers = match self.settle() {
             Ok(()) => answers,
@@ -222,23 +253,46 @@ impl Index {
         };
     }
 
+    /// What is there that is like these pages.
+    pub fn query_pages(&self, pages: &[OnePage]) -> Result<Vec<Answer>> {
+        pages.iter().try_for_each(|page| self.check_one(page))?;
+        with_arrays(self.shape(), pages, |pages| self.query(pages))
+    }
+
     /// What is there that is like one page.
     pub fn query_one(&self, page: OnePage) -> Result<Answer> {
-        self.check_one(&page)?;
-        with_arrays(self.shape(), &[page], |pages| self.query(pages)).and_then(only)
+        self.query_pages(&[page]).and_then(only)
     }
 
     fn check_one(&self, page: &OnePage) -> Result<()> {
-        let fits = self.shape().sets() == 0 && page.words.len() == self.shape().words();
+        let (words, sets) = (page.words.len(), page.sets.len());
+        // Of one that is not compared nothing is held.
+        let fits = (words, sets) == (self.shape().words(), self.shape().sets())
+            || (words, sets) == (0, 0) && !page.active;
         if fits { Ok(()) } else { Err(Error::Usage("the arrays do not fit the index".to_owned())) }
     }
 
-    fn add_together(&self, some: &[OnePage]) -> Vec<Result<Answer>> {
-        match with_arrays(self.shape(), some, |pages| self.add_ahead(pages)) {
-            Ok(answers) => answers.into_iter().map(Ok).collect(),
-            Err(error) if some.len() == 1 => vec![Err(error)],
+    /// Adds what several bring, all of each or nothing of it.
+    fn add_together(&self, several: Vec<Vec<OnePage>>) -> Vec<Result<Vec<Answer>>> {
+        let counts: Vec<usize> = several.iter().map(Vec::len).collect();
+        let pages: Vec<OnePage> = several.into_iter().flatten().collect();
+        let add = |pages: &[OnePage]| with_arrays(self.shape(), pages, |pages| self.add_ahead(pages));
+        let together = add(&pages).map(Vec::into_iter);
+        match together {
+            Ok(mut answers) => {
+                counts.into_iter().map(|count| Ok(answers.by_ref().take(count).collect())).collect()
+            }
+            Err(error) if counts.len() == 1 => vec![Err(error)],
             // One that cannot be carried out must not fail the others.
-            Err(_) => some.iter().flat_map(|page| self.add_together(std::slice::from_ref(page))).collect(),
+            Err(_) => {
+                let mut rest = &pages[..];
+                let apart = counts.into_iter().map(|count| {
+                    let (own, others) = rest.split_at(count);
+                    rest = others;
+                    add(own)
+                });
+                apart.collect()
+            }
         }
     }
 }
@@ -252,11 +306,18 @@ fn only(mut answers: Vec<Answer>) -> Result<Answer> {
 pub(crate) fn with_arrays<R>(shape: &Shape, some: &[OnePage], work: impl FnOnce(&Pages<'_>) -> R) -> R {
     let mut start = 0;
     let mut columns = Vec::with_capacity(shape.widths().len());
-    for width in shape.widths() {
-        let rows = some.iter().flat_map(|page| &page.words[start..start + width]).copied();
-        columns.push(rows.collect::<Vec<u64>>());
+    for &width in shape.widths() {
+        let mut column: Vec<u64> = Vec::with_capacity(width * some.len());
+        for page in some {
+            match page.words.get(start..start + width) {
+                Some(words) => column.extend_from_slice(words),
+                None => column.resize(column.len() + width, 0),
+            }
+        }
+        columns.push(column);
         start += width;
     }
+    let sets: Vec<(Vec<i64>, Vec<u64>)> = (0..shape.sets()).map(|at| lists(some, at)).collect();
     let active: Vec<bool> = some.iter().map(|page| page.active).collect();
     let sites: Vec<u64> = some.iter().map(|page| page.site).collect();
     let times: Vec<i64> = some.iter().map(|page| page.time).collect();
@@ -268,8 +329,18 @@ pub(crate) fn with_arrays<R>(shape: &Shape, some: &[OnePage], work: impl FnOnce(
         times: &times,
         requests: some.iter().map(|page| page.request).collect(),
         columns: columns.iter().map(|column| &column[..]).collect(),
-        sets: Vec::new(),
+        sets: sets.iter().map(|(offsets, values)| Lists { offsets, values }).collect(),
     })
+}
+
+/// A set of each page, one after another.
+fn lists(some: &[OnePage], at: usize) -> (Vec<i64>, Vec<u64>) {
+    let (mut offsets, mut values) = (vec![0], Vec::new());
+    for page in some {
+        values.extend_from_slice(page.sets.get(at).map_or(&[], Vec::as_slice));
+        offsets.push(values.len() as i64);
+    }
+    (offsets, values)
 }
 
 #[cfg(test)]
@@ -329,6 +400,28 @@ mod tests {
             }
         });
         assert_eq!(first.into_inner(), 1);
+    }
+
+    #[test]
+    fn what_several_bring_is_carried_out_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let index = open(folder.path());
+        let several = |from: u64, count: u64| -> Vec<OnePage> {
+            (from..from + count).map(|number| page(number, [number, 1000 + number, 0])).collect()
+        };
+        index.add_pages(several(0, 3)).unwrap();
+        // Who meets this set cannot be answered, whoever shares the round.
+        let mut batch = index.tables.batch(1, Sync::Commit);
+        batch.insert(&index.tables.sets, 1u32.to_be_bytes(), [0xff; 3]);
+        batch.commit().unwrap();
+        let meets = |number, word| page(number, [word, 7000 + number, 0]);
+        let damaged = vec![meets(10, 500), meets(11, 1), meets(12, 501)];
+        let answers = index.add_together(vec![several(20, 2), damaged, vec![meets(30, 2)]]);
+        let counts: Vec<Option<usize>> =
+            answers.iter().map(|answers| answers.as_ref().ok().map(Vec::len)).collect();
+        assert_eq!(counts, [Some(2), None, Some(1)]);
+        assert_eq!(answers[2].as_ref().unwrap()[0].matches[0].id, b"2");
+        assert_eq!(index.counts().unwrap().pages, 6);
     }
 
     #[test]

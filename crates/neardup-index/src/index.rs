@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use neardup_core::batch::Lists;
@@ -18,7 +18,7 @@ use crate::changes::{Changes, lost};
 use crate::durable::{Durable, EverySecond, Reached};
 use crate::error::{Error, Result, damaged, refused};
 use crate::finding::{candidate, gather};
-use crate::group::Group;
+use crate::group::{Group, OnePage};
 use crate::judge::{Candidate, judge};
 use crate::locked;
 use crate::looking::{Met, Prepared, each};
@@ -37,12 +37,14 @@ const LOOKED_UP: usize = 4096;
 pub struct Request {
     pub key: [u8; 16],
     pub content: [u8; 16],
+    /// How many pages it brings: the one that it is told of, and those behind it. They share their fate.
+    pub pages: u32,
 }
 
 impl Request {
-    pub fn new(name: &[u8], content: &[u8]) -> Self {
+    pub fn new(name: &[u8], content: &[u8], pages: u32) -> Self {
         let hash = |bytes| xxh3_128(bytes).to_be_bytes();
-        Request { key: hash(name), content: hash(content) }
+        Request { key: hash(name), content: hash(content), pages }
     }
 }
 
@@ -67,7 +69,7 @@ pub struct Pages<'a> {
     /// Hashes of sites, 0 where there is none.
     pub sites: &'a [u64],
     pub times: &'a [i64],
-    /// What names the request that brings a page, if it is named.
+    /// What names the request that brings a page, and those behind it as far as it goes.
     pub requests: Vec<Option<Request>>,
     /// Rows of each column.
     pub columns: Vec<&'a [u64]>,
@@ -75,11 +77,30 @@ pub struct Pages<'a> {
 }
 
 impl Pages<'_> {
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    fn check(&self, shape: &Shape) -> Result<()> {
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// One of them by itself.
+    pub(crate) fn one(&self, shape: &Shape, at: usize) -> OnePage {
+        let Row { words, sets } = self.row(shape, at);
+        OnePage {
+            id: self.ids[at].to_vec(),
+            identity: self.identities[at],
+            active: self.active[at],
+            site: self.sites[at],
+            time: self.times[at],
+            request: self.requests[at],
+            words,
+            sets,
+        }
+    }
+
+    pub(crate) fn check(&self, shape: &Shape) -> Result<()> {
         let count = self.len();
         let wrong = self.identities.len() != count
             || self.active.len() != count
@@ -144,6 +165,9 @@ pub struct Index {
     /// At work as long as the index is open, if that is the policy.
     _second: Option<EverySecond>,
     pub(crate) group: Group,
+    /// Commits that added pages since it was opened, and those pages.
+    commits: AtomicU64,
+    added: AtomicU64,
 }
 
 /// What must be verified of a page.
@@ -163,7 +187,9 @@ impl Index {
         let durable = Arc::new(Durable::new(path, Arc::clone(&tables.note), reached)?);
         let _second = (sync == Sync::Second).then(|| EverySecond::start(Arc::clone(&durable)));
         let (writer, group) = (Mutex::new(()), Group::default());
-        Ok(Index { shape, tables, sync, most_matches: usize::MAX, writer, durable, _second, group })
+        let (commits, added) = (AtomicU64::new(0), AtomicU64::new(0));
+        let most_matches = usize::MAX;
+        Ok(Index { shape, tables, sync, most_matches, writer, durable, _second, group, commits, added })
     }
 
     /// Answers name at most so many near-duplicates, the best ones, and count the others.
@@ -178,11 +204,6 @@ impl Index {
     /// Whether a commit waits for the disk.
     pub(crate) fn syncs_commits(&self) -> bool {
         self.sync == Sync::Commit
-    }
-
-    /// What became of a request.
-    pub fn carried(&self, request: &Request) -> Result<Carried> {
-        Changes::new(&self.tables.view(), &self.shape)?.carried(request)
     }
 
     pub fn counts(&self) -> Result<Counts> {
@@ -240,8 +261,8 @@ impl Index {
         Ok(())
     }
 
-    /// Adds pages, in order; each answer tells what was there before that page.
-    pub fn add(&self, pages: &Pages<'_>) -> Result<Vec<Answer>> {
+    /// Adds pages in a commit of their own, and waits for the disk if that is the policy.
+    pub(crate) fn add_alone(&self, pages: &Pages<'_>) -> Result<Vec<Answer>> {
         let answers = self.add_ahead(pages)?;
         self.settle()?;
         Ok(answers)
@@ -252,8 +273,8 @@ impl Index {
         pages.check(&self.shape)?;
         self.writing_ahead(|view| {
             let mut changes = Changes::new(view, &self.shape)?;
-            let mut adding =
-                Adding { index: self, view, pages, first: changes.counts.next, numbers: Vec::new() };
+            let (first, numbers) = (changes.counts.next, Vec::new());
+            let mut adding = Adding { index: self, view, pages, first, numbers, request: None };
             let mut answers = Vec::with_capacity(pages.len());
             for start in (0..pages.len()).step_by(LOOKED_UP) {
                 let range = start..(start + LOOKED_UP).min(pages.len());
@@ -264,9 +285,16 @@ impl Index {
             }
             if !changes.is_empty() {
                 self.commit(changes)?;
+                self.commits.fetch_add(1, Ordering::Relaxed);
+                self.added.fetch_add(adding.numbers.len() as u64, Ordering::Relaxed);
             }
             Ok(answers)
         })
+    }
+
+    /// How many commits added pages since it was opened, and how many pages.
+    pub fn commits(&self) -> (u64, u64) {
+        (self.commits.load(Ordering::Relaxed), self.added.load(Ordering::Relaxed))
     }
 
     /// What is there that is like these pages; a page of the same id is not among the answers of its own.
@@ -474,9 +502,21 @@ struct Adding<'a> {
     /// The number of the first page that is added, and where in the batch it and the others came from.
     first: u32,
     numbers: Vec<usize>,
+    /// What became of the request of the last page, and how many further pages it brings.
+    request: Option<(Carried, u32)>,
 }
 
 impl Adding<'_> {
+    /// What became before of the request that brings the next page: its own, or one that goes on.
+    fn carried(&mut self, changes: &Changes<'_>, request: Option<Request>) -> Result<Carried> {
+        self.request = match (request, self.request) {
+            (Some(request), _) => Some((changes.carried(&request)?, request.pages.saturating_sub(1))),
+            (None, Some((carried, further))) => further.checked_sub(1).map(|further| (carried, further)),
+            (None, None) => None,
+        };
+        Ok(self.request.map_or(Carried::Never, |(carried, _)| carried))
+    }
+
     /// The next pages of the batch, which were looked up: met, joined and verified.
     fn slice(
         &mut self,
@@ -492,7 +532,7 @@ impl Adding<'_> {
         for (at, (ready, met)) in range.clone().zip(prepared.iter().zip(&met)) {
             let mut answer = Answer { full_key: index.full(ready), ..Answer::default() };
             let request = pages.requests[at];
-            let carried = request.map_or(Ok(Carried::Never), |request| changes.carried(&request))?;
+            let carried = self.carried(changes, request)?;
             answer.repeated = carried == Carried::Out;
             answer.conflict = carried == Carried::Otherwise;
             let before = changes.page_of(pages.ids[at], ready.absent)?;

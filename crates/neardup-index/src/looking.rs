@@ -108,6 +108,7 @@ fn records(view: &View<'_>, shape: &Shape, run: &[(u32, Vec<u8>)]) -> Result<Vec
     let mut records = vec![None; run.len()];
     let mut at = 0;
     for entry in view.snapshot.range(&view.tables.sets, first.to_be_bytes()..=last.to_be_bytes()) {
+        view.count_entry();
         let (key, value) = entry.into_inner()?;
         let set = big(&key)?;
         while run.get(at).is_some_and(|(wanted, _)| *wanted < set) {

@@ -104,6 +104,9 @@ pub struct Tables {
     /// The link of the next commit; who commits holds it.
     pub(crate) next: Arc<Mutex<Link>>,
     pub(crate) note: Arc<Note>,
+    /// How many entries were read since it was opened: tests count work, not time.
+    #[cfg(test)]
+    pub(crate) entries_read: Arc<std::sync::atomic::AtomicU64>,
 }
 
 impl std::fmt::Debug for Tables {
@@ -213,6 +216,8 @@ impl Tables {
             buffers: memory.buffers,
             next: Arc::new(Mutex::new(next)),
             note: Arc::new(note),
+            #[cfg(test)]
+            entries_read: Arc::default(),
             database,
         })
     }
@@ -341,7 +346,14 @@ pub fn decoded(shape: &Shape, set: u32, bytes: &[u8]) -> Result<SetRecord> {
 }
 
 impl View<'_> {
+    /// An entry is read.
+    pub(crate) fn count_entry(&self) {
+        #[cfg(test)]
+        self.tables.entries_read.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+
     pub fn get(&self, table: &Keyspace, key: &[u8]) -> Result<Option<fjall::UserValue>> {
+        self.count_entry();
         Ok(self.snapshot.get(table, key)?)
     }
 

@@ -7,6 +7,11 @@ use neardup_core::rules::{Columns, Plan};
 use crate::shape::Shape;
 use crate::store::{Memory, Sync};
 
+/// A folder in memory where there is one: what tests kill and damage is the content of files, not the disk.
+pub fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// An index of two keys and a word a page.
 pub fn open(folder: &std::path::Path) -> Index {
     open_with(folder, Sync::Commit, 1 << 20)

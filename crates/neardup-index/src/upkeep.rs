@@ -126,6 +126,7 @@ impl Index {
                 let mut removed = 0;
                 let mut later = None;
                 for entry in view.snapshot.range(&self.tables.pages, u32::to_be_bytes(start)..) {
+                    view.count_entry();
                     let (key, value) = entry.into_inner()?;
                     let page = big(&key)?;
                     if removed == AT_ONCE {
@@ -339,7 +340,8 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{open, page};
+    use crate::group::OnePage;
+    use crate::testing::{folder, open, open_with, page};
 
     #[test]
     fn a_set_that_a_key_does_not_list_is_noticed() {
@@ -363,5 +365,63 @@ mod tests {
             assert_eq!(told.len(), 1, "{told:?}");
             assert!(told[0].ends_with("is not listed under one of its keys"), "{told:?}");
         }
+    }
+
+    /// Entries that are read by what is done with an index to which so many pages were added.
+    fn entries_read(pages: Vec<OnePage>, work: impl FnOnce(&Index)) -> u64 {
+        let folder = folder();
+        let index = open_with(folder.path(), Sync::System, 1 << 20);
+        index.add_pages(pages).unwrap();
+        let read = || index.tables.entries_read.load(std::sync::atomic::Ordering::Relaxed);
+        let before = read();
+        work(&index);
+        read() - before
+    }
+
+    fn copies(count: u64) -> Vec<OnePage> {
+        let one = |number| OnePage { identity: Some(7), time: number as i64, ..page(number, [1, 2, 3]) };
+        (0..count).map(one).collect()
+    }
+
+    #[test]
+    fn taking_copies_out_is_linear_in_the_copies() {
+        let removed = |count: u64| {
+            entries_read(copies(count), |index| {
+                let ids: Vec<Vec<u8>> = (0..count).map(|number| number.to_string().into_bytes()).collect();
+                let ids: Vec<&[u8]> = ids.iter().map(|id| &id[..]).collect();
+                assert!(index.remove(&ids).unwrap().into_iter().all(|there| there));
+            })
+        };
+        // The first half only, so that the first member changes each time and copies are left.
+        let expired = |count: u64| {
+            entries_read(copies(count), |index| {
+                assert_eq!(index.expire(count as i64 / 2).unwrap(), count / 2)
+            })
+        };
+        for (name, some, more) in
+            [("removed", removed(300), removed(3000)), ("expired", expired(300), expired(3000))]
+        {
+            assert!(more <= 11 * some, "{name}: {some} entries of 300 copies, {more} of 3,000");
+        }
+    }
+
+    #[test]
+    fn near_copies_cost_what_lists_and_answers_are_bounded_by() {
+        let folder = folder();
+        let index = open_with(folder.path(), Sync::System, 1 << 20).with_most_matches(5);
+        let near = |from: u64| (from..from + 50).map(|number| page(number, [1, 1000 + number, 0])).collect();
+        let read = || index.tables.entries_read.load(std::sync::atomic::Ordering::Relaxed);
+        let most = index.shape().most as u64;
+        let mut costs = Vec::new();
+        for round in 0..20 {
+            let before = read();
+            let answers = index.add_pages(near(50 * round)).unwrap();
+            costs.push(read() - before);
+            assert!(answers.iter().all(|answer| answer.matches.len() <= 5));
+        }
+        // A key lists as many pages as it may after two rounds: from then on every round reads as much as the one before,
+        // for each page those that are listed, and of the best the names.
+        assert!(costs[2..].iter().all(|&cost| cost == costs[2]), "{costs:?}");
+        assert!(costs[2] <= 50 * (most + 5 + 20), "{costs:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use neardup_core::error::Error as CoreError;
 use neardup_index::error::Error as IndexError;
-use pyo3::exceptions::{PyBlockingIOError, PyException, PyOSError, PyValueError};
+use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::{PyErr, create_exception};
 
 create_exception!(
@@ -19,16 +19,19 @@ create_exception!(
     PyException,
     "The record is a page that cannot be read; the reason."
 );
-create_exception!(neardup._native, DamagedError, PyException, "What is stored in an index makes no sense.");
+create_exception!(neardup._native, StoreError, PyException, "The disk, or the store on it, refused.");
+create_exception!(neardup._native, LockedError, StoreError, "Another has the index open.");
+create_exception!(neardup._native, DamagedError, StoreError, "What is stored in an index makes no sense.");
+create_exception!(neardup._native, CallError, PyException, "An index cannot do what it is asked for.");
 
 /// An error of an index.
 pub fn of_index(error: IndexError) -> PyErr {
     let what = error.to_string();
     match error {
-        IndexError::Locked => PyBlockingIOError::new_err(what),
+        IndexError::Locked => LockedError::new_err(what),
         IndexError::Damaged(_) => DamagedError::new_err(what),
-        IndexError::Store(_) => PyOSError::new_err(what),
-        IndexError::Usage(_) => PyValueError::new_err(what),
+        IndexError::Store(_) => StoreError::new_err(what),
+        IndexError::Usage(_) => CallError::new_err(what),
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::{Arc, RwLock};
 use arrow_array::cast::AsArray;
 use neardup_index::error::Error;
 use neardup_index::guard::guarded;
-use neardup_index::index::{Answer, Carried, Index, Pages, Request};
+use neardup_index::index::{Answer, Index, Pages, Request};
 use neardup_index::shape::Shape;
 use neardup_index::store::{Memory, Sync};
 use neardup_index::upkeep::{Checked, verify_folder};
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -18,7 +18,7 @@ use pyo3::types::PyBytes;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, detached, flat};
-use crate::errors::of_index;
+use crate::errors::{CallError, of_index};
 use crate::pairs::{Column, contiguous};
 use crate::plan::Plan;
 
@@ -53,8 +53,12 @@ pub fn token_identities<'py>(
     Ok((high.into_pyarray(py), low.into_pyarray(py)))
 }
 
-/// The name of a request, and what was sent with it.
-pub type RequestParts = (PyBackedBytes, PyBackedBytes);
+/// The name of a request, what was sent with it, and how many pages it brings.
+pub type RequestParts = (PyBackedBytes, PyBackedBytes, u32);
+
+pub fn request((name, content, pages): &RequestParts) -> Request {
+    Request::new(name, content, *pages)
+}
 
 /// Pages as Python gives them: an object with these attributes.
 #[derive(FromPyObject)]
@@ -72,48 +76,65 @@ pub struct PageArrays<'py> {
     sets: Vec<PyArray>,
 }
 
-/// (offsets, ids, scores, rules, copies, flags, more): the matches of page i are those from offset i to offset i + 1; rule
-/// −1 is "the same tokens"; flags are replaced 1, repeated 2, full key 4, conflict 8; so many more matches are not named.
-pub type Answers<'py> = (
-    Column<'py, i64>,
-    Vec<Bound<'py, PyBytes>>,
-    Column<'py, f64>,
-    Column<'py, i16>,
-    Column<'py, u32>,
-    Column<'py, u8>,
-    Column<'py, u32>,
-);
+/// What an index says of some pages.
+#[pyclass(frozen, get_all, module = "neardup._native")]
+#[derive(Debug)]
+pub struct IndexAnswers {
+    /// Of each page: replaced 1, repeated 2, full key 4, conflict 8.
+    flags: Py<PyArray1<u8>>,
+    /// The matches, if any page has some.
+    matches: Option<Py<IndexMatches>>,
+}
 
-pub fn flags(answer: &Answer) -> u8 {
+/// Matches of pages: those of page i from offset i to offset i + 1.
+#[pyclass(frozen, get_all, module = "neardup._native")]
+#[derive(Debug)]
+pub struct IndexMatches {
+    offsets: Py<PyArray1<i64>>,
+    ids: Vec<Py<PyBytes>>,
+    scores: Py<PyArray1<f64>>,
+    /// The rule that accepted each; −1 is "the same tokens".
+    rules: Py<PyArray1<i16>>,
+    copies: Py<PyArray1<u32>>,
+    /// How many more of each page are not named.
+    more: Py<PyArray1<u32>>,
+}
+
+fn flags(answer: &Answer) -> u8 {
     u8::from(answer.replaced)
         | u8::from(answer.repeated) << 1
         | u8::from(answer.full_key) << 2
         | u8::from(answer.conflict) << 3
 }
 
-pub fn answers<'py>(py: Python<'py>, given: Vec<Answer>) -> Answers<'py> {
-    let (mut offsets, mut ids, mut scores) = (vec![0i64], Vec::new(), Vec::new());
-    let (mut rules, mut copies, mut told, mut more) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for answer in given {
+pub fn answers(py: Python<'_>, answers: Vec<Answer>) -> PyResult<IndexAnswers> {
+    let flags: Vec<u8> = answers.iter().map(flags).collect();
+    let some = answers.iter().any(|answer| !answer.matches.is_empty());
+    let matches = if some { Some(Py::new(py, matches(py, answers))?) } else { None };
+    Ok(IndexAnswers { flags: flags.into_pyarray(py).unbind(), matches })
+}
+
+fn matches(py: Python<'_>, answers: Vec<Answer>) -> IndexMatches {
+    let (mut offsets, mut ids, mut more) = (vec![0i64], Vec::new(), Vec::new());
+    let (mut scores, mut rules, mut copies) = (Vec::new(), Vec::new(), Vec::new());
+    for answer in answers {
         for found in &answer.matches {
-            ids.push(PyBytes::new(py, &found.id));
+            ids.push(PyBytes::new(py, &found.id).unbind());
             scores.push(found.score);
             rules.push(found.rule.map_or(-1, i16::from));
             copies.push(found.copies);
         }
         offsets.push(ids.len() as i64);
-        told.push(flags(&answer));
         more.push(answer.more);
     }
-    (
-        offsets.into_pyarray(py),
+    IndexMatches {
+        offsets: offsets.into_pyarray(py).unbind(),
         ids,
-        scores.into_pyarray(py),
-        rules.into_pyarray(py),
-        copies.into_pyarray(py),
-        told.into_pyarray(py),
-        more.into_pyarray(py),
-    )
+        scores: scores.into_pyarray(py).unbind(),
+        rules: rules.into_pyarray(py).unbind(),
+        copies: copies.into_pyarray(py).unbind(),
+        more: more.into_pyarray(py).unbind(),
+    }
 }
 
 /// (pages, identity sets, keys, complaints)
@@ -148,7 +169,7 @@ pub struct IndexStore {
 impl IndexStore {
     fn open(&self) -> PyResult<Arc<Index>> {
         let held = self.index.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-        held.clone().ok_or_else(|| PyValueError::new_err("the index is closed"))
+        held.clone().ok_or_else(|| CallError::new_err("the index is closed"))
     }
 
     pub fn with<R: Send>(
@@ -166,7 +187,7 @@ impl IndexStore {
         py: Python<'py>,
         arrays: PageArrays<'py>,
         work: impl FnOnce(&Index, &Pages<'_>) -> Result<Vec<Answer>, Error> + Send,
-    ) -> PyResult<Answers<'py>> {
+    ) -> PyResult<IndexAnswers> {
         let high = contiguous(&arrays.identity_high)?;
         let low = contiguous(&arrays.identity_low)?;
         let empty = contiguous(&arrays.empty)?;
@@ -179,10 +200,7 @@ impl IndexStore {
             arrays.columns.iter().map(|column| Ok(flat(column)?.0)).collect::<PyResult<_>>()?;
         let requests = match &arrays.requests {
             None => vec![None; arrays.ids.len()],
-            Some(named) => {
-                let request = |(name, content): &RequestParts| Request::new(name, content);
-                named.iter().map(|parts| parts.as_ref().map(request)).collect()
-            }
+            Some(named) => named.iter().map(|parts| parts.as_ref().map(request)).collect(),
         };
         let pages = Pages {
             ids: arrays.ids.iter().map(|id| &id[..]).collect(),
@@ -195,7 +213,7 @@ impl IndexStore {
             sets: sets.iter().map(TokenLists::lists).collect(),
         };
         let given = self.with(py, |index| work(index, &pages))?;
-        Ok(answers(py, given))
+        answers(py, given)
     }
 }
 
@@ -228,19 +246,18 @@ impl IndexStore {
     }
 
     /// Adds pages; each answer tells what was there before that page.
-    fn add<'py>(&self, py: Python<'py>, pages: PageArrays<'py>) -> PyResult<Answers<'py>> {
+    fn add<'py>(&self, py: Python<'py>, pages: PageArrays<'py>) -> PyResult<IndexAnswers> {
         self.pages(py, pages, |index, pages| index.add(pages))
     }
 
     /// What is there that is like these pages.
-    fn query<'py>(&self, py: Python<'py>, pages: PageArrays<'py>) -> PyResult<Answers<'py>> {
+    fn query<'py>(&self, py: Python<'py>, pages: PageArrays<'py>) -> PyResult<IndexAnswers> {
         self.pages(py, pages, |index, pages| index.query(pages))
     }
 
-    /// Whether a request of this name was carried out with something else.
-    fn is_taken(&self, py: Python<'_>, request: RequestParts) -> PyResult<bool> {
-        let request = Request::new(&request.0, &request.1);
-        self.with(py, |index| Ok(index.carried(&request)? == Carried::Otherwise))
+    /// How many commits added pages since it was opened, and how many pages.
+    fn commits(&self) -> PyResult<(u64, u64)> {
+        Ok(self.open()?.commits())
     }
 
     /// Takes pages out; says of each whether it was there.

@@ -17,9 +17,9 @@ mod errors;
 mod exact;
 mod fingerprints;
 mod index;
+mod index_pages;
 mod lines;
 mod matching;
-mod one_page;
 mod page_files;
 mod pages;
 mod pairs;
@@ -47,19 +47,19 @@ mod _native {
     #[pymodule_export]
     use crate::delimited::{DelimitedRows, WrongRows, read_delimited, wrong_rows};
     #[pymodule_export]
-    use crate::errors::{BodyError, DamagedError, NotAPage};
+    use crate::errors::{BodyError, CallError, DamagedError, LockedError, NotAPage, StoreError};
     #[pymodule_export]
     use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]
     use crate::fingerprints::{pairs_of_keys, parities, pieces};
     #[pymodule_export]
-    use crate::index::{IndexStore, site_hashes, token_identities, verify_index};
+    use crate::index::{IndexAnswers, IndexMatches, IndexStore, site_hashes, token_identities, verify_index};
+    #[pymodule_export]
+    use crate::index_pages::{PageReader, index_pages};
     #[pymodule_export]
     use crate::lines::{LineBlock, LineBlocks, LineStretch, ParsedLines, array_begins, cut_lines};
     #[pymodule_export]
     use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
-    #[pymodule_export]
-    use crate::one_page::{PageReader, index_page};
     #[pymodule_export]
     use crate::page_files::read_plain_files;
     #[pymodule_export]

@@ -15,7 +15,6 @@ from neardup.cli.options import (
     fields_of,
     folder_to_write,
     input_options,
-    length_of,
     reading_of,
     reading_options,
 )
@@ -70,11 +69,6 @@ from neardup.cli.options import (
     "--memory", metavar="SIZE", callback=lambda _context, _option, text: bytes_of(text),
     help="Memory to get along with, as 2GiB; what does not fit goes to the scratch folder.  "
     "[default: three quarters of what the machine has]",
-)  # fmt: skip
-@click.option(
-    "--max-page", metavar="SIZE", default="64MiB", show_default=True,
-    callback=lambda _context, _option, text: length_of(text),
-    help="Skip and name a page that is longer as it stands in its file.",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="End the run at the first record that cannot be read.")
 @click.option(

@@ -9,9 +9,9 @@ import click
 from neardup.cli.options import (
     VerbGroup,
     as_typed,
-    fields_of,
     folder_to_write,
     input_options,
+    inputs_of,
     label_options,
     labels_of,
     reading_of,
@@ -88,11 +88,10 @@ def pairs(pages: tuple[str, ...], pairs: str, judges: tuple[str, ...], **options
     from neardup.evaluation.judged import read_judged
     from neardup.evaluation.pairs import evaluate_pairs, write_evaluation
     from neardup.evaluation.plots import require_plots
-    from neardup.sources import InputSpec
 
     require_plots()
     found = evaluate_pairs(
-        InputSpec(list(pages), fields_of(options), options["base_url"], options["format_"]),
+        inputs_of(pages, options),
         read_judged(pairs, labels_of(options), options["label_field"]),
         judges,
         settings=Settings(reading=reading_of(options), threads=options["threads"]),
@@ -206,10 +205,9 @@ def oracle(inputs: tuple[str, ...], k: int, threshold: float, measure: Any, **op
     from neardup.cli.summary import print_json
     from neardup.engines import Settings
     from neardup.evaluation.oracle import write_exact_pairs
-    from neardup.sources import InputSpec
 
     report = write_exact_pairs(
-        InputSpec(list(inputs), fields_of(options), options["base_url"], options["format_"]),
+        inputs_of(inputs, options),
         options["out"],
         k=k,
         threshold=threshold,

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import VerbGroup, fields_of, file_to_write, input_options
+from neardup.cli.options import VerbGroup, file_to_write, input_options, inputs_of
 
 
 @click.group(cls=VerbGroup, name="idf", short_help="Build an idf table, for tf-idf distances.")
@@ -32,9 +32,8 @@ def build(inputs: tuple[str, ...], out: str, threads: int, quiet: bool, **option
     """
     from neardup.cli.display import display
     from neardup.signals import build_idf
-    from neardup.sources import InputSpec
 
-    spec = InputSpec(list(inputs), fields_of(options), options["base_url"], options["format_"])
+    spec = inputs_of(inputs, options)
     with spec.open() as source:
         made = build_idf(source, threads=threads, progress=display(quiet))
     made.save(out)

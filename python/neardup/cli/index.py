@@ -128,6 +128,7 @@ def add(folder: str, inputs: tuple[str, ...], as_json: bool, quiet: bool, **opti
             fields=fields_of(options),
             base_url=options["base_url"],
             format=options["format_"],
+            max_page=options["max_page"],
             progress=display(quiet),
         )
         told = _tell(added, as_json)
@@ -151,7 +152,12 @@ def query(folder: str, inputs: tuple[str, ...], as_json: bool, **options: Any) -
 
     with _open(folder, options) as index:
         found = query_inputs(
-            index, inputs, fields=fields_of(options), base_url=options["base_url"], format=options["format_"]
+            index,
+            inputs,
+            fields=fields_of(options),
+            base_url=options["base_url"],
+            format=options["format_"],
+            max_page=options["max_page"],
         )
         told = _tell(found, as_json, done="looked up")
     click.echo(told, err=as_json)

@@ -103,7 +103,9 @@ def main() -> None:
         code = application.main(prog_name="neardup", standalone_mode=False)
     except BaseException as error:
         # Whatever breaks because the program ends is no error.
-        if _asked_to_end and not isinstance(error, SystemExit):
+        if _asked_to_end:
+            with suppress(OSError):  # a terminal that has closed
+                click.echo(f"asked to end; {_left(sys.argv[1:])}", err=True)
             sys.exit(128 + _asked_to_end[0])
         _end_by(error)
     sys.exit(code if isinstance(code, int) else 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -98,6 +98,14 @@ input_options = together(
     click.option("--date-field", default="date", show_default=True, help="Field with its date."),
     click.option("--base-url", metavar="URL", help="URL of the top of a folder of page files."),
     click.option("--format", "format_", type=click.Choice(FORMATS), help="Format of files whose names do not tell."),
+    click.option(
+        "--max-page",
+        metavar="SIZE",
+        default="64MiB",
+        show_default=True,
+        callback=lambda _context, _option, text: length_of(text),
+        help="Skip and name a page that is longer as it stands in its file.",
+    ),
 )
 
 reading_options = together(
@@ -144,6 +152,13 @@ def fields_of(options: dict[str, Any]) -> Any:
 
     names = ("id", "url", "html", "text", "date")
     return Fields(**{name: options[f"{name}_field"] for name in names})
+
+
+def inputs_of(paths: Sequence[str], options: dict[str, Any]) -> Any:
+    """The inputs of these paths, as a verb's options say they are to be read."""
+    from neardup.sources import InputSpec
+
+    return InputSpec(list(paths), fields_of(options), options["base_url"], options["format_"], options["max_page"])
 
 
 def reading_of(options: dict[str, Any]) -> Any:

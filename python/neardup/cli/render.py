@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import Verb, fields_of, file_to_write, folder_to_write, input_options
+from neardup.cli.options import Verb, file_to_write, folder_to_write, input_options, inputs_of
 
 
 @click.command(cls=Verb, short_help="Render pages in a real browser: scripts, redirects, frames.")
@@ -78,7 +78,6 @@ def command(inputs: tuple[str, ...], out: str, **options: Any) -> None:
     from neardup.errors import UsageError
     from neardup.render import Limits, RenderSettings, render
     from neardup.render.pages import read_addresses
-    from neardup.sources import InputSpec
 
     if options["urls"]:
         if inputs:
@@ -98,7 +97,7 @@ def command(inputs: tuple[str, ...], out: str, **options: Any) -> None:
         cache=options["cache"],
         user_agent=options["user_agent"],
     )
-    spec = InputSpec(list(inputs), fields_of(options), options["base_url"], options["format_"])
+    spec = inputs_of(inputs, options)
     started = time.monotonic()
     quiet = options["quiet"] or options["as_json"]
     told = render(list(inputs), out, settings, spec=spec, progress=display(quiet))

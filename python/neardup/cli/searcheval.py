@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import Verb, fields_of, folder_to_write, input_options
+from neardup.cli.options import Verb, folder_to_write, input_options, inputs_of
 
 
 @click.command(cls=Verb, short_help="Measure search results with repeats known.")
@@ -64,14 +64,13 @@ def command(runs: tuple[str, ...], qrels: str, pages: tuple[str, ...], **options
     from neardup.signals.classifiers import load_classifier
     from neardup.sinks import write_json, write_table
     from neardup.sinks.folder import new_folder
-    from neardup.sources import InputSpec
 
     require_measures()
     if options["model"] and options["detector"]:
         raise UsageError("a detector and a classifier cannot both decide", hint="give --detector or --model")
 
     def source_of(paths: tuple[str, ...]) -> Any:
-        return InputSpec(list(paths), fields_of(options), options["base_url"], options["format_"]).open
+        return inputs_of(paths, options).open
 
     read = [read_run(path) for path in runs]
     grades = read_qrels(qrels)

@@ -48,7 +48,7 @@ from neardup.cli.options import Verb, bytes_of, folder_to_write
     type=click.IntRange(min=1),
     default=10_000,
     show_default=True,
-    help="Pages that may wait to be added.",
+    help="Pages that may wait to be added or asked about.",
 )
 @click.option(
     "--max-connections",

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import Verb, fields_of, file_to_write, input_options
+from neardup.cli.options import Verb, file_to_write, input_options, inputs_of
 
 
 @click.command(cls=Verb, short_help="Compute many signals of given pairs of pages.")
@@ -40,10 +40,9 @@ def command(pages: tuple[str, ...], pairs: str, rendered: tuple[str, ...], **opt
     from neardup.cli.display import display
     from neardup.evaluation.judged import read_rows
     from neardup.signals import Idf, compute, write_signals
-    from neardup.sources import InputSpec
 
     def source_of(paths: tuple[str, ...]) -> Any:
-        return InputSpec(list(paths), fields_of(options), options["base_url"], options["format_"]).open
+        return inputs_of(paths, options).open
 
     quiet = options["quiet"]
     table = compute(

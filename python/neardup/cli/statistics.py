@@ -35,7 +35,7 @@ def command(inputs: tuple[str, ...], out: str, detector: str, threads: int, **op
     made = statistics_of(
         inputs,
         detector,
-        settings=Settings(reading=reading_of(options), threads=threads),
+        settings=Settings(reading=reading_of(options), threads=threads, max_page=options["max_page"]),
         fields=fields_of(options),
         base_url=options["base_url"],
         format=options["format_"],

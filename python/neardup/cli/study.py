@@ -121,7 +121,11 @@ def command(inputs: tuple[str, ...], out: str, quiet: bool, as_json: bool, **opt
     from neardup.study import study
 
     settings = Settings(
-        reading=reading_of(options), strict=options["strict"], threads=options["threads"], memory=options["memory"]
+        reading=reading_of(options),
+        strict=options["strict"],
+        threads=options["threads"],
+        memory=options["memory"],
+        max_page=options["max_page"],
     )
     made = study(
         inputs,

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import pyarrow as pa
 
+from neardup.answers import Answer
 from neardup.engines import Progress, Settings, Silent
 from neardup.errors import InputError
-from neardup.index.answers import Answer
 from neardup.index.incoming import Arrays, encoded
 from neardup.index.index import MOST, Index, new_index
 from neardup.methods import parse
@@ -23,6 +22,7 @@ from neardup.page import Skipped
 from neardup.results import open_result
 from neardup.results.texts import page_source
 from neardup.sources import Chunk, Fields, InputSpec, Source
+from neardup.sources.base import PAGE_BYTES
 from neardup.text import Reading
 from neardup.workers import in_order
 from neardup.writing import check_local
@@ -43,14 +43,15 @@ def add_inputs(
     fields: Fields | None = None,
     base_url: str | None = None,
     format: str | None = None,
+    max_page: int = PAGE_BYTES,
     threads: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[Added]:
     """Adds the pages of files, folders or globs, in order, a commit a batch. A page without an id or URL is named
     after its file and place there, so that adding the same input again adds nothing.
     """
-    spec = InputSpec([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
-    yield from _each(index, "add", spec.open(), None, threads, progress or Silent())
+    spec = InputSpec([os.fspath(path) for path in inputs], fields or Fields(), base_url, format, max_page)
+    yield from _each(index, index.add_arrays, spec.open(), None, threads, progress or Silent())
 
 
 def build(
@@ -77,7 +78,7 @@ def build(
     with page_source(result) as source, new_index(folder) as place:
         Index.create(place, detector, reading=reading, statistics=statistics, most=most)
         with Index(place, sync="system") as index:
-            yield from _each(index, "add", source, names, threads, progress or Silent())
+            yield from _each(index, index.add_arrays, source, names, threads, progress or Silent())
             index.flush()
 
 
@@ -88,15 +89,16 @@ def query_inputs(
     fields: Fields | None = None,
     base_url: str | None = None,
     format: str | None = None,
+    max_page: int = PAGE_BYTES,
     threads: int = 0,
 ) -> Iterator[Added]:
     """What the index says of the pages of files, folders or globs; nothing is added."""
-    spec = InputSpec([os.fspath(path) for path in inputs], fields or Fields(), base_url, format)
-    yield from _each(index, "query", spec.open(), None, threads, Silent())
+    spec = InputSpec([os.fspath(path) for path in inputs], fields or Fields(), base_url, format, max_page)
+    yield from _each(index, index.query_arrays, spec.open(), None, threads, Silent())
 
 
 def _each(
-    index: Index, what: Literal["add", "query"], source: Source, names: list[str] | None, threads: int,
+    index: Index, carry_out: Callable[[Arrays], list[Answer]], source: Source, names: list[str] | None, threads: int,
     progress: Progress,
 ) -> Iterator[Added]:  # fmt: skip
     """Reading and fingerprinting goes on in other threads while a batch is carried out."""
@@ -106,6 +108,9 @@ def _each(
         loaded = chunk.load()
         arrays = index.arrays(loaded.pages, _named(loaded.pages)) if loaded.pages.num_rows else None
         return arrays, loaded.skipped, chunk.nbytes
+
+    def answered(arrays: Arrays | None) -> list[Answer]:
+        return [] if arrays is None else carry_out(arrays)
 
     before = 0
     with source, ThreadPoolExecutor(1) as committing:
@@ -118,7 +123,7 @@ def _each(
                 if arrays is not None and names is not None:
                     arrays = _renamed(arrays, names[before : before + count])
                 before += count
-                under_way.append((committing.submit(index.carry_out, what, arrays), skipped))
+                under_way.append((committing.submit(answered, arrays), skipped))
                 if len(under_way) > 1:
                     done, told = under_way.popleft()
                     yield Added(done.result(), told)

@@ -19,11 +19,13 @@ from neardup import _native
 from neardup.errors import InputError, UsageError
 from neardup.index.shape import Shape
 from neardup.plan import Given
-from neardup.selection import check_several
+from neardup.several import check_several
 from neardup.sources.memory import Pages, as_table, texts
 from neardup.text import Reading, read
 
 Page = str | Mapping[str, Any]
+#: A request's name, a digest of what was sent with it, and how many pages it brings.
+RequestParts = tuple[bytes, bytes, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Request:
 
     name: str
     content: bytes
+    #: How many pages it brings, which share its fate.
+    pages: int = 1
 
     @staticmethod
     def of(name: str, pages: Sequence[Page]) -> Request:
@@ -49,11 +53,25 @@ class Request:
                 value = _bytes_of(fields[key])
                 digest.update(f"{key} {len(value)} ".encode("utf-8", "surrogatepass") + value)
             digest.update(b";")
-        return Request(name, digest.digest())
+        return Request(name, digest.digest(), len(pages))
 
-    def parts(self) -> tuple[bytes, bytes]:
+    def parts(self) -> RequestParts:
         """As the native module takes it."""
-        return self.name.encode("utf-8", "surrogatepass"), self.content
+        return self.name.encode("utf-8", "surrogatepass"), self.content, self.pages
+
+
+def request_parts(requests: Sequence[Request | None]) -> list[RequestParts | None]:
+    """What names the request of each page, told of the first that it brings.
+
+    >>> request_parts([None, *[Request("r", b"", 2)] * 2])
+    [None, (b'r', b'', 2), None]
+    """
+    parts: list[RequestParts | None] = []
+    further = 0
+    for request in requests:
+        parts.append(request.parts() if request is not None and not further else None)
+        further = further - 1 if further else 0 if request is None else request.pages - 1
+    return parts
 
 
 def _bytes_of(value: Any) -> bytes:
@@ -76,7 +94,7 @@ class Arrays:
     active: npt.NDArray[np.bool_]
     sites: npt.NDArray[np.uint64]
     times: npt.NDArray[np.int64]
-    requests: list[tuple[bytes, bytes] | None] | None
+    requests: list[RequestParts | None] | None
     columns: list[npt.NDArray[np.uint64]]
     sets: list[pa.LargeListArray]
 
@@ -196,7 +214,7 @@ def _arrays(
         active=active,
         sites=hosts,
         times=np.asarray(times, np.int64),
-        requests=None if requests is None else [None if one is None else one.parts() for one in requests],
+        requests=None if requests is None else request_parts(requests),
         columns=columns,
         sets=sets,
     )

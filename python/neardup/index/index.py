@@ -17,14 +17,13 @@ from typing import Any, Final, Literal, Self
 import pyarrow as pa
 
 from neardup import _native
+from neardup.answers import Answer, Stats
 from neardup.engines.common.statistics import check
 from neardup.errors import ConflictError, FormatError, InputError, OutputError, UsageError
 from neardup.index.about import TABLES, About
-from neardup.index.answers import Answer, answers
-from neardup.index.group import Group
-from neardup.index.incoming import Arrays, Page, Request, arrays_of, arrays_of_batch, encoded, moment, page_list
+from neardup.index.incoming import Arrays, Page, Request, arrays_of_batch, encoded, moment, page_list
 from neardup.index.shape import open_store, shape_of
-from neardup.index.single import single_of
+from neardup.index.ways import ByArrays, Way, in_one_call
 from neardup.methods import Detector, parse
 from neardup.methods.default import default_detector, default_without_statistics
 from neardup.methods.statistics import CollectionStatistics
@@ -41,30 +40,10 @@ SYNCS: Final = ("commit", "second", "system")
 MOST: Final = 4096
 #: Bytes of memory for blocks that were read, and for what is not yet in a file, unless told otherwise.
 MEMORY: Final = 256 << 20
-#: Single pages that are committed together, at most.
-_TOGETHER: Final = 256
 #: Bytes on a disk that may be too few to write a table's file.
 _LITTLE_ROOM: Final = 256 << 20
 #: How long it is remembered that a request was carried out, in seconds.
 _REQUESTS_KEPT: Final = 7 * 86_400
-
-
-@dataclass(frozen=True, slots=True)
-class Stats:
-    """What is in an index."""
-
-    pages: int
-    #: Different token sequences among them.
-    identity_sets: int
-    #: Keys that list as many pages as a key may, and how often a page was not listed because of it.
-    full_keys: int
-    left_out: int
-    #: Bytes on disk: of the tables, and of the journal that will become part of them.
-    table_bytes: int
-    journal_bytes: int
-    detector: str
-    #: Names the frozen statistics of the collection, where the detector needs some.
-    statistics: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +104,9 @@ class Index:
                 cache=memory // 2,
                 buffers=memory // 4,
             )
-        self._single = single_of(self._store, self._shape, self.about.reading, self._rules)
-        self._adding: Group[tuple[Page, Request | None], Answer] = Group(self._add_together, _TOGETHER)
+        reading = self.about.reading
+        self._arrays = ByArrays(self._store, self._shape, reading, self._rules)
+        self._way: Way = in_one_call(self._store, self._shape, reading, self._rules) or self._arrays
 
     @staticmethod
     def create(
@@ -186,77 +166,65 @@ class Index:
         """
         named = _named(page, id, url, date)
         named_request = None if request is None else Request.of(request, [named])
-        if self._single is None:
-            answer = self._adding((named, named_request))
-        else:
-            with in_words(self.folder):
-                answer = self._single("add", named, named_request)
-        return _without_conflict([answer], [named_request])[0]
-
-    def add_many(self, pages: Pages, *, requests: Sequence[str | Request | None] | None = None) -> list[Answer]:
-        """The same for many pages, a list or a table of them, in order and in one commit."""
-        listed = page_list(pages)
-        if requests is None:
-            return self._add_listed(listed, None)
-        if len(requests) != len(listed):
-            raise UsageError(
-                f"{len(requests):,} requests name {len(listed):,} pages", hint="give a name or None for each"
-            )
-        named = [
-            Request.of(name, [page]) if isinstance(name, str) else name
-            for name, page in zip(requests, listed, strict=True)
-        ]
-        return _without_conflict(self._add_listed(listed, named), named)
-
-    def is_taken(self, request: Request) -> bool:
-        """Whether a request of this name was carried out with something else."""
         with in_words(self.folder):
-            return self._store.is_taken(request.parts())
+            answers = self._way.add([named], [named_request])
+        return _without_conflict(answers, [named_request])[0]
 
-    def _add_listed(self, pages: Sequence[Page], requests: Sequence[Request | None] | None) -> list[Answer]:
-        return self.carry_out("add", self._arrays(pages, requests) if pages else None)
+    def add_many(
+        self, pages: Pages, *, request: str | None = None, requests: Sequence[str | None] | None = None
+    ) -> list[Answer]:
+        """The same for many pages, a list or a table of them, in order and in one commit.
 
-    def _arrays(self, pages: Sequence[Page], requests: Sequence[Request | None] | None = None) -> Arrays:
-        return arrays_of(pages, self._shape, self.about.reading, requests)
+        ``request`` names the whole of it, which is carried out once, all or nothing; ``requests`` name the pages one by
+        one.
+        """
+        listed = page_list(pages)
+        named = _requests(listed, request, requests)
+        if not listed:
+            return []
+        with in_words(self.folder):
+            answers = self._way.add(listed, named)
+        return _without_conflict(answers, named)
 
     def add_batch(self, batch: pa.RecordBatch, *, ids: list[str] | None = None) -> list[Answer]:
         """The same for a batch of pages as sources yield it (``neardup.page.PAGES``)."""
-        return self.carry_out("add", self.arrays(batch, ids) if batch.num_rows else None)
+        return self.add_arrays(self.arrays(batch, ids)) if batch.num_rows else []
 
     def arrays(self, batch: pa.RecordBatch, ids: list[str] | None = None) -> Arrays:
-        """A batch of pages read and fingerprinted for ``carry_out``; several threads may do so ahead of it."""
+        """A batch of pages read and fingerprinted for ``add_arrays``; several threads may do so ahead of it."""
         return arrays_of_batch(batch, self._shape, self.about.reading, names=ids)
 
-    def _add_together(self, asked: list[tuple[Page, Request | None]]) -> list[Answer]:
-        return self._add_listed([page for page, _ in asked], [request for _, request in asked])
+    def add_arrays(self, arrays: Arrays) -> list[Answer]:
+        """Adds pages that were read and fingerprinted."""
+        with in_words(self.folder):
+            return self._arrays.add_arrays(arrays)
 
     # Questions.
 
     def query(self, page: Page, *, id: str | None = None, url: str | None = None) -> Answer:
         """Which near-duplicates of a page are there; nothing is added. A page of the same id is not among them."""
-        named = _named(page, id, url, None)
-        if self._single is None:
-            return self.query_many([named])[0]
-        with in_words(self.folder):
-            return self._single("query", named)
+        return self.query_many([_named(page, id, url, None)])[0]
 
     def query_many(self, pages: Pages) -> list[Answer]:
         """The same for many pages, a list or a table of them."""
         listed = page_list(pages)
-        return self.carry_out("query", self._arrays(listed) if listed else None)
-
-    def carry_out(self, what: Literal["add", "query"], arrays: Arrays | None) -> list[Answer]:
-        """Adds pages that were read and fingerprinted, or asks about them."""
-        if arrays is None:
-            return []
         with in_words(self.folder):
-            raw = self._store.add(arrays) if what == "add" else self._store.query(arrays)
-        return answers(arrays.names, self._rules, raw, self._shape.by_site)
+            return self._way.query(listed) if listed else []
+
+    def query_arrays(self, arrays: Arrays) -> list[Answer]:
+        """Asks about pages that were read and fingerprinted."""
+        with in_words(self.folder):
+            return self._arrays.query_arrays(arrays)
 
     def ids(self, most: int = 1_000_000) -> list[str]:
         """The ids that are there, in order of addition."""
         with in_words(self.folder):
             return [name.decode("utf-8", "replace") for name in self._store.ids(most)]
+
+    def commits(self) -> tuple[int, int]:
+        """How many commits added pages since it was opened, and how many pages: those that add together share one."""
+        with in_words(self.folder):
+            return self._store.commits()
 
     # Looking after it.
 
@@ -319,10 +287,10 @@ class Index:
 
 @contextmanager
 def in_words(folder: Path) -> Iterator[None]:
-    """Errors of the store in words."""
+    """Errors of the store, and of the disk, in words. Any other error is a fault of ours and stays what it is."""
     try:
         yield
-    except BlockingIOError:
+    except _native.LockedError:
         raise InputError(
             "the index is open elsewhere, and one process at a time may have it",
             where=str(folder),
@@ -332,9 +300,9 @@ def in_words(folder: Path) -> Iterator[None]:
         raise FormatError(
             f"the index is damaged: {error}", where=str(folder), hint="go back to a backup, or build it anew"
         ) from None
-    except ValueError as error:
+    except _native.CallError as error:
         raise UsageError(str(error), where=str(folder)) from None
-    except OSError as error:
+    except (_native.StoreError, OSError) as error:
         raise OutputError(
             f"the index cannot be read or written: {error}", where=str(folder), hint=_room(folder)
         ) from None
@@ -377,6 +345,21 @@ def new_index(folder: str | os.PathLike[str]) -> AbstractContextManager[Path]:
     if place.is_dir() and any(place.iterdir()):
         raise OutputError("the folder is not empty", where=str(folder), hint="choose another name")
     return new_folder(place)
+
+
+def _requests(
+    pages: Sequence[Page], request: str | None, requests: Sequence[str | None] | None
+) -> list[Request | None]:
+    """What names the request of each page."""
+    if request is not None and requests is not None:
+        raise UsageError("the pages are named as one request and one by one", hint="leave one of the two out")
+    if request is not None:
+        return [Request.of(request, pages)] * len(pages)
+    if requests is None:
+        return [None] * len(pages)
+    if len(requests) != len(pages):
+        raise UsageError(f"{len(requests):,} requests name {len(pages):,} pages", hint="give a name or None for each")
+    return [None if name is None else Request.of(name, [page]) for name, page in zip(requests, pages, strict=True)]
 
 
 def _without_conflict(answers: list[Answer], requests: Sequence[Request | None]) -> list[Answer]:

@@ -8,7 +8,6 @@ nothing; fingerprints are computed when they are asked for.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
+from neardup.lazy import later
 from neardup.methods import AnyFingerprint, Detector, FixedWidth, Rule
 from neardup.methods.projections import TermSketch
 from neardup.methods.rules import (
@@ -33,6 +33,8 @@ from neardup.methods.statistics import CollectionStatistics
 from neardup.plan.given import Given, beyond_tokens
 from neardup.record import record
 from neardup.text import Reading
+
+hashlib = later("hashlib")
 
 #: Rows of numbers or sets of pages, by fingerprint.
 Values = Mapping[AnyFingerprint, Any]
@@ -181,7 +183,8 @@ class Plan:
         kinds = ", ".join(map(repr, (*self.columns, *self.sets)))
         scores = [rule.calibration for rule in self.rules]
         text = f"{_native.FORMAT_VERSION}; {self.native.digest}; {kinds}; {scores}; {self.reading}; {counted}"
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        digest: str = hashlib.sha256(text.encode()).hexdigest()
+        return digest[:32]
 
     @property
     def beyond_tokens(self) -> bool:
@@ -201,7 +204,7 @@ class Plan:
         >>> plan = Plan(parse("charikar"))
         >>> a, b = np.array([[0, 0], [1, 2]], np.uint32)
         >>> found = plan.pair(plan.values(both), a, b, np.zeros(2, bool))
-        >>> found.accepted.tolist(), found.rules[0].arrays.value[1], found.rules[0].measure
+        >>> found.accepted.tolist(), float(found.rules[0].arrays.value[1]), found.rules[0].measure
         ([False, True], 384.0, 'bits that agree')
         """
         columns = [np.ascontiguousarray(values[kind]) for kind in self.columns]

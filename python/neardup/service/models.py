@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from neardup.index import Answer
+from neardup.answers import Answer
 
 #: Bounds that keep a request of allowed size from costing more than it should.
 ID_LENGTH: Final = 4096

@@ -14,7 +14,7 @@ from neardup.errors import InputError, UsageError
 from neardup.lazy import later
 from neardup.page import BATCH_BYTES
 from neardup.record import record
-from neardup.selection import check_several
+from neardup.several import check_several
 from neardup.sources.base import Chunk, Fields, Loaded, build_pages
 from neardup.sources.parquet import check_columns, column_of, convert, pieces
 from neardup.sources.spooled import Room

@@ -136,7 +136,7 @@ def study(
     settings, progress = settings or Settings(), progress or Silent()
     start, others = read_seeds(seeds), [_growth_of(place) for place in like]
     told = None if links is None else read_links(os.fspath(links))
-    spec = InputSpec([os.fspath(path) for path in paths], fields or Fields(), base_url, format)
+    spec = InputSpec([os.fspath(path) for path in paths], fields or Fields(), base_url, format, settings.max_page)
     with ExitStack() as stack:
         folder = scratch = None
         if out is not None:

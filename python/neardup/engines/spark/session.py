@@ -89,11 +89,14 @@ def start(master: str | None = None, remote: str | None = None, options: dict[st
     elif master is not None or "SPARK_ENV_LOADED" not in os.environ:
         builder = builder.master(master or "local[*]")
         # Workers of this machine have the Python that has neardup.
-        if (master or "local").startswith("local"):
+        local = (master or "local").startswith("local")
+        if local:
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             # Nothing of one machine needs to be reached from another.
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
+        # What a task fails of comes as an exception. On one machine a signal to all processes ends workers before their
+        # tasks, which Spark would log with a stack trace each.
+        builder = builder.config("spark.ui.enabled", "false").config("spark.log.level", "FATAL" if local else "ERROR")
         # The run has a display of its own.
         builder = builder.config("spark.ui.showConsoleProgress", "false")
     for name, value in (options or {}).items():
