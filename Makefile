@@ -95,7 +95,7 @@ fuzz-targets: $(BIN)/cargo-fuzz
 
 fuzz: fuzz-targets $(VENV)/.built $(VENV)/.tools
 	for round in $$(seq $(FUZZ)); do \
-	  PROPTEST_RNG_SEED=$$(od -An -N7 -tu8 /dev/urandom | tr -d ' ') cargo test --quiet -p neardup-core --lib || exit 1; \
+	  PROPTEST_RNG_SEED=$$(od -An -N7 -tu8 /dev/urandom | tr -d ' ') cargo test --quiet -p neardup-core -p neardup-engine --lib || exit 1; \
 	done
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q -m hypothesis
 

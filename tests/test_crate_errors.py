@@ -27,7 +27,7 @@ def test_the_pattern_finds_what_it_is_for() -> None:
         assert not TEXT.search(f"fn f() -> {other} {{"), other
 
 
-@pytest.mark.parametrize("crate", ["neardup-core", "neardup-index", "neardup-python"])
+@pytest.mark.parametrize("crate", ["neardup-core", "neardup-engine", "neardup-index", "neardup-python"])
 def test_no_error_is_mere_text(crate: str) -> None:
     files = sorted((CRATES / crate / "src").rglob("*.rs"))
     assert files

@@ -125,12 +125,12 @@ def test_lines_that_are_read_on_the_way_give_what_loading_and_reading_give(
     pages = 0
     for chunk in chunks:
         assert chunk.read is not None
-        loaded, (on_the_way, read) = chunk.load(), chunk.read(one_pass)
+        loaded, (on_the_way, read) = chunk.load(), chunk.read(one_pass.task)
         assert (on_the_way.skipped, on_the_way.ignored) == (loaded.skipped, loaded.ignored)
         names = [name for name in loaded.pages.schema.names if name != "content"]
         assert on_the_way.pages.select(names).equals(loaded.pages.select(names))
         assert on_the_way.pages["content"].null_count == loaded.pages.num_rows
-        assert _same(read, one_pass.of(loaded.pages))
+        assert _same(one_pass.read(read), one_pass.of(loaded.pages))
         pages += loaded.pages.num_rows
     assert pages == 18
 
@@ -186,10 +186,8 @@ def test_contents_are_held_only_where_pages_are_looked_at_again(detector: str, t
     ],
 )
 def test_kinds_that_make_no_sense_are_refused(kind: Any, message: str) -> None:
-    pages = _pages()
-    content, html, charset, url = (pages.column(name) for name in ("content", "html", "charset", "url"))
     with pytest.raises(ValueError, match=message):
-        _native.fingerprint_pages(content, html, charset, url, [kind], held=False)
+        _native.PageTask([kind], held=False)
 
 
 @dataclass(frozen=True, slots=True)

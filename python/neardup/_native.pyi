@@ -13,48 +13,59 @@ __all__ = [
     "FORMAT_VERSION",
     "MIN_TOKENS",
     "UNICODE_VERSION",
-    "ArrayCutter",
+    "BodyError",
     "CallError",
     "DamagedError",
+    "DelimitedRows",
+    "Framed",
     "IndexAnswers",
     "IndexMatches",
     "IndexStore",
+    "LineBlock",
+    "LineBlocks",
+    "LineStretch",
     "LockedError",
+    "NotAPage",
     "NumberTable",
     "PageReader",
+    "PageTask",
+    "PagesRead",
     "ParagraphSteps",
+    "ParsedLines",
+    "Piece",
     "Plan",
     "Postings",
     "PrefixProfile",
+    "RecordPage",
     "Repeats",
     "RuleFindings",
     "SampleIndex",
     "StoreError",
+    "Unpacked",
+    "WarcLoaded",
     "WarcPages",
     "WarcReader",
+    "WrongRows",
     "agreeing_bits",
     "align",
     "all_pairs",
     "anatomy",
+    "array_begins",
     "bag_names",
     "bow_tie",
     "build_postings",
     "components",
     "compressed_sizes",
+    "compression_of",
     "compression_window",
     "compute",
     "content_streams",
     "cosines",
-    "count_lines",
-    "count_lines_in_file",
     "crawl",
     "cut_lines",
     "diameters",
     "direct_removal",
     "equal_columns",
-    "fingerprint_jsonl",
-    "fingerprint_jsonl_file",
-    "fingerprint_pages",
     "group_columns",
     "growth",
     "hot_links",
@@ -74,12 +85,9 @@ __all__ = [
     "page_url",
     "pairs_of_keys",
     "parities",
-    "parse_jsonl",
-    "parse_jsonl_file",
     "pieces",
     "place_names",
     "read_delimited",
-    "read_pages",
     "read_plain_files",
     "repeat_levels",
     "repeated_rows",
@@ -108,23 +116,107 @@ MIN_TOKENS: int
 UNICODE_VERSION: str
 
 @final
+class Piece:
+    @property
+    def data(self) -> bytes: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def starts(self) -> bool: ...
+    @property
+    def damage(self) -> str | None: ...
+
+@final
+class Unpacked:
+    def __new__(cls, raw: Any, read_bytes: int = 1048576) -> Self: ...
+    @property
+    def compression(self) -> str: ...
+    @property
+    def taken(self) -> int: ...
+    @property
+    def has_dictionary(self) -> bool: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Piece: ...
+
+def compression_of(head: bytes) -> str: ...
+
+class NotAPage(Exception): ...
+class BodyError(Exception): ...
+
+@final
+class RecordPage:
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def url(self) -> str | None: ...
+    @property
+    def content(self) -> bytes: ...
+    @property
+    def html(self) -> bool: ...
+    @property
+    def charset(self) -> str | None: ...
+    @property
+    def date(self) -> str | None: ...
+    @property
+    def tolerated(self) -> bool: ...
+
+@final
+class Framed:
+    def __new__(
+        cls,
+        position: str,
+        offset: int | None = None,
+        length: int | None = None,
+        kind: str = "",
+        header: bytes | None = None,
+        block: bytes | None = None,
+        block_length: int = 0,
+        damage: str | None = None,
+    ) -> Self: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    @property
+    def position(self) -> str: ...
+    @property
+    def offset(self) -> int | None: ...
+    @property
+    def length(self) -> int | None: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def header(self) -> bytes: ...
+    @property
+    def block(self) -> bytes: ...
+    @property
+    def block_length(self) -> int: ...
+    @property
+    def damage(self) -> str | None: ...
+    def field(self, name: str) -> str | None: ...
+    def page(self, longest: int) -> RecordPage: ...
+    def answer(self, longest: int) -> tuple[int, dict[str, str], bytes] | None: ...
+
+@final
 class WarcReader:
-    def __new__(cls, unpacked: Any, block_bytes: int, head_bytes: int) -> WarcReader: ...
-    def next_record(
-        self,
-    ) -> tuple[str, int | None, int | None, str, bytes, bytes, int, str | None] | None: ...
-    def next_pages(self, batch_bytes: int, most: int, body_bytes: int) -> tuple[int, int, WarcPages] | None: ...
+    def __new__(cls, unpacked: Unpacked, block_bytes: int, head_bytes: int) -> Self: ...
+    def next_record(self) -> Framed | None: ...
+    def next_pages(self, batch_bytes: int, most: int, longest: int) -> tuple[int, int, WarcPages] | None: ...
 
 @final
 class WarcPages:
-    def take(
-        self,
-    ) -> tuple[
-        dict[str, pa.Array],
-        list[tuple[int | None, tuple[str, int | None, int | None, str, bytes, bytes, int, str | None]]],
-        list[tuple[str, int]],
-        list[tuple[str, str]],
-    ]: ...
+    def load(self) -> WarcLoaded: ...
+    def read(self, task: PageTask) -> tuple[WarcLoaded, PagesRead]: ...
+
+@final
+class WarcLoaded:
+    @property
+    def columns(self) -> dict[str, pa.Array]: ...
+    @property
+    def skipped(self) -> list[tuple[str, str]]: ...
+    @property
+    def ignored(self) -> list[tuple[str, int]]: ...
+    @property
+    def tolerated(self) -> int: ...
+    @property
+    def redirects(self) -> list[tuple[str, str]]: ...
 
 @final
 class ParagraphSteps:
@@ -164,42 +256,40 @@ def growth(
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
 def repeated_rows(texts: pa.StringArray) -> npt.NDArray[np.uint32]: ...
 def url_hashes(address: pa.StringArray, base: pa.StringArray | None = None) -> npt.NDArray[np.uint64]: ...
-def read_pages(
-    content: pa.LargeBinaryArray,
-    html: pa.BooleanArray,
-    charset: pa.StringArray,
-    url: pa.StringArray,
-    *,
-    hash: str = "fold",
-    site_rule: str = "registrable",
-) -> tuple[
-    pa.LargeListArray,
-    pa.StringArray,
-    pa.StringArray,
-    npt.NDArray[np.bool_],
-    npt.NDArray[np.uint64],
-    npt.NDArray[np.uint64],
-]: ...
-def fingerprint_pages(
-    content: pa.LargeBinaryArray,
-    html: pa.BooleanArray,
-    charset: pa.StringArray,
-    url: pa.StringArray,
-    kinds: Sequence[Any],
-    *,
-    held: bool,
-    hash: str = "fold",
-    site_rule: str = "registrable",
-) -> tuple[
-    npt.NDArray[np.int64],
-    pa.LargeListArray | None,
-    pa.StringArray,
-    pa.StringArray,
-    npt.NDArray[np.bool_],
-    npt.NDArray[np.uint64],
-    npt.NDArray[np.uint64],
-    list[npt.NDArray[np.uint64] | tuple[pa.LargeListArray, pa.LargeListArray]],
-]: ...
+
+@final
+class PageTask:
+    def __new__(
+        cls,
+        kinds: Sequence[Any],
+        held: bool,
+        *,
+        hash: str = "fold",
+        site_rule: str = "registrable",
+    ) -> Self: ...
+    def read(
+        self, content: pa.LargeBinaryArray, html: pa.BooleanArray, charset: pa.StringArray, url: pa.StringArray
+    ) -> PagesRead: ...
+
+@final
+class PagesRead:
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def tokens(self) -> pa.LargeListArray | None: ...
+    @property
+    def title(self) -> pa.StringArray: ...
+    @property
+    def site(self) -> pa.StringArray: ...
+    @property
+    def replaced(self) -> npt.NDArray[np.bool_]: ...
+    @property
+    def identity_high(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def identity_low(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def made(self) -> list[npt.NDArray[np.uint64] | tuple[pa.LargeListArray, pa.LargeListArray]]: ...
+
 def terms(
     content: bytes,
     *,
@@ -216,9 +306,30 @@ def links(
     *,
     all: bool = False,
 ) -> tuple[npt.NDArray[np.uint64], pa.LargeListArray]: ...
-def count_lines(block: bytes) -> int: ...
-def count_lines_in_file(path: str, start: int, length: int) -> int: ...
 def read_plain_files(paths: list[str], longest: int) -> pa.LargeBinaryArray: ...
+
+@final
+class DelimitedRows:
+    @property
+    def columns(self) -> list[pa.Array]: ...
+    @property
+    def at(self) -> int: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def stop(self) -> str: ...
+
+@final
+class WrongRows:
+    @property
+    def lines(self) -> list[int]: ...
+    @property
+    def fields(self) -> list[int]: ...
+    @property
+    def at(self) -> int: ...
+    @property
+    def line(self) -> int: ...
+
 def read_delimited(
     data: bytes,
     at: int,
@@ -229,7 +340,7 @@ def read_delimited(
     wanted: list[int],
     most_records: int,
     most_bytes: int,
-) -> tuple[list[pa.Array], int, int, str]: ...
+) -> DelimitedRows: ...
 def wrong_rows(
     data: bytes,
     at: int,
@@ -239,50 +350,55 @@ def wrong_rows(
     width: int,
     most_records: int,
     most_bytes: int,
-) -> tuple[list[int], list[int], int, int]: ...
+) -> WrongRows: ...
 def too_long(what: str, length: int, longest: int) -> str: ...
-
-@final
-class ArrayCutter:
-    def __new__(cls, longest: int) -> Self: ...
-    @property
-    def count(self) -> int: ...
-    def feed(self, data: bytes) -> int: ...
-    def take(self) -> tuple[bytes, list[tuple[int, int]]]: ...
-    def fault(self) -> str | None: ...
-
-#: Numbers of lines in the block, the places of their reasons, and the reasons.
-_BadLines = tuple[pa.Array, pa.Array, list[str]]
-
 def cut_lines(path: str, start: int, size: int) -> tuple[int, int]: ...
 def page_url(url: str) -> str | None: ...
 def site_of(url: str, *, site_rule: str = "registrable") -> str | None: ...
-def parse_jsonl(block: bytes, names: Sequence[str], longest: int) -> tuple[pa.RecordBatch, _BadLines]: ...
-def parse_jsonl_file(
-    path: str, start: int, length: int, names: Sequence[str], longest: int
-) -> tuple[pa.RecordBatch, _BadLines, int]: ...
-def fingerprint_jsonl(
-    block: bytes,
-    names: Sequence[str],
-    longest: int,
-    kinds: Sequence[Any],
-    *,
-    held: bool,
-    hash: str = "fold",
-    site_rule: str = "registrable",
-) -> tuple[pa.RecordBatch, _BadLines, tuple[Any, ...]]: ...
-def fingerprint_jsonl_file(
-    path: str,
-    start: int,
-    length: int,
-    names: Sequence[str],
-    longest: int,
-    kinds: Sequence[Any],
-    *,
-    held: bool,
-    hash: str = "fold",
-    site_rule: str = "registrable",
-) -> tuple[pa.RecordBatch, _BadLines, int, tuple[Any, ...]]: ...
+def array_begins(head: bytes) -> bool: ...
+
+@final
+class ParsedLines:
+    @property
+    def pages(self) -> pa.RecordBatch: ...
+    @property
+    def bad(self) -> tuple[pa.Array, pa.Array, list[str]]: ...
+    @property
+    def count(self) -> int: ...
+
+@final
+class LineStretch:
+    def __new__(cls, path: str, start: int, length: int) -> Self: ...
+    def count(self) -> int: ...
+    def parse(self, names: Sequence[str], longest: int) -> ParsedLines: ...
+    def read(self, names: Sequence[str], longest: int, task: PageTask) -> tuple[ParsedLines, PagesRead]: ...
+
+@final
+class LineBlock:
+    def __new__(cls, data: bytes, first_line: int = 0, first_byte: int | None = None) -> Self: ...
+    def __len__(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def data(self) -> bytes: ...
+    @property
+    def first_line(self) -> int: ...
+    @property
+    def first_byte(self) -> int | None: ...
+    @property
+    def skipped(self) -> str | None: ...
+    @property
+    def unit(self) -> str: ...
+    def count(self) -> int: ...
+    def parse(self, names: Sequence[str], longest: int) -> ParsedLines: ...
+    def read(self, names: Sequence[str], longest: int, task: PageTask) -> tuple[ParsedLines, PagesRead]: ...
+
+@final
+class LineBlocks:
+    def __new__(cls, unpacked: Unpacked, block_bytes: int, longest: int, seekable: bool) -> Self: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> LineBlock: ...
+
 def pairs_of_keys(supershingles: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]: ...
 def pieces(sketches: npt.NDArray[np.uint64], pieces: int) -> npt.NDArray[np.uint64]: ...
 def parities(sets: pa.LargeListArray) -> pa.LargeListArray: ...

@@ -41,6 +41,7 @@ from neardup.signals.urls import address, mirror_path, path_similarity, same_can
 from neardup.sources.memory import texts
 from neardup.testing import Web
 from neardup.text import terms
+from neardup.text.reading import read
 
 TOKENS = st.lists(st.lists(st.integers(0, 30), max_size=40), min_size=2, max_size=6)
 
@@ -147,8 +148,7 @@ def test_an_idf_table_counts_pages(tmp_path: Path) -> None:
     pages = ["red apple", "red pear", "red apple", "green apple"]  # the third is the first once more
     table = build_idf(texts(pages))
     assert (table.pages, table.terms) == (3, 2)
-    tokens = np.asarray(_native.read_pages(*(texts(["red green"]).batches[0][name] for name in
-                                             ("content", "html", "charset", "url")))[0].flatten())  # fmt: skip
+    tokens = np.asarray(read(texts(["red green"]).batches[0]).tokens.flatten())
     np.testing.assert_allclose(table.weights(tokens), [math.log(3 / 2), math.log(3)])
     table.save(tmp_path / "idf")
     assert Idf.load(tmp_path / "idf").digest == table.digest

@@ -180,10 +180,10 @@ def test_warc_pages_known_by_their_places(tmp_path: Path, monkeypatch: pytest.Mo
     path.write_bytes(b"".join(stored))
     places = pa.array([len(stored[0]), sum(map(len, stored[:3]))])
 
-    def look(framed: Any) -> None:
+    def look(framed: Any, longest: int) -> None:
         raise AssertionError("a record was looked into")
 
-    monkeypatch.setattr("neardup.sinks.records.read_page", look)
+    monkeypatch.setattr("neardup.sinks.records.gives_page", look)
     table = decisions([False, True]).append_column("offset", places)
     with open_inputs([path]) as source:
         (kept,) = write_pages(source, table, tmp_path / "kept")

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 from reading import Read, read_all
 
 from neardup.errors import InputError
-from neardup.sources import delimited, patience, unpack
+from neardup.sources import delimited, patience
+from neardup.sources.unpack import Unpacked
 
 
 def without_kernel(path: Path, **options: Any) -> Read:
@@ -75,7 +77,7 @@ def test_across_blocks_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("neardup.sources.gathering.ENOUGH", 1)
     for module in (delimited, patience):
         monkeypatch.setattr(module, "BATCH_BYTES", 500)
-    monkeypatch.setattr(unpack, "_READ", 64)
+    monkeypatch.setattr(delimited, "Unpacked", partial(Unpacked, read_bytes=64))
     rows = [(str(n), f'row {n}, "quoted"\n' * (n % 7) + "é" * (n % 90)) for n in range(500)]
     text = "id,text\n" + as_written(rows, "\n")
     for there, instead in (('"100",', '100,"never closed'), ('"200",', "200"), ('"300"', "\n300")):
@@ -111,7 +113,7 @@ def test_a_record_without_end_is_passed_over(tmp_path: Path, monkeypatch: pytest
             return came
 
         patch.setattr(patience.PlainText, "read_on", watched)
-        patch.setattr(unpack, "_READ", 512)
+        patch.setattr(delimited, "Unpacked", partial(Unpacked, read_bytes=512))
         read = read_all(path, max_page=10_000)
     assert most < 40_000
     unclosed = "a quote that is not closed within --max-page (10,000 bytes)"

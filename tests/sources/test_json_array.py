@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import zstandard
 from reading import read_all
 
 from neardup import dedup
-from neardup.sources import Fields, json_array, jsonl, unpack
+from neardup.sources import Fields, jsonl
 from neardup.sources.files import Place
+from neardup.sources.unpack import Unpacked
 
 PAGES = [{"id": f"p{at}", "url": f"http://a/{at}", "text": f'say "{at}" \\ [{{,é\n'} for at in range(500)]
 PACK: dict[str, Callable[[bytes], bytes]] = {
@@ -35,8 +37,8 @@ WRITTEN: dict[str, Callable[[Any], str]] = {
 def test_an_array_is_read_as_its_elements(
     written: str, packing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_array, "BATCH_BYTES", 5000)
-    monkeypatch.setattr(unpack, "_READ", 1000)
+    monkeypatch.setattr(jsonl, "BATCH_BYTES", 5000)
+    monkeypatch.setattr(jsonl, "Unpacked", partial(Unpacked, read_bytes=1000))
     path = tmp_path / f"in.json{packing}"
     path.write_bytes(PACK[packing](WRITTEN[written](PAGES).encode()))
     lines = tmp_path / "in.jsonl"

@@ -26,8 +26,8 @@ broken = st.sampled_from(["", " ", "\r", "{", "[1]", '"x"', '{"text": "open', '{
 def test_kernel_agrees_with_its_twin(lines: list[str], end: str, ended: bool) -> None:
     block = (end.join(lines) + (end if ended else "")).encode()
     expected, expected_bad = naive_jsonl.parse_jsonl(block, *NAMES)
-    parsed, (bad, _, _) = _native.parse_jsonl(block, NAMES, LONGEST)
-    rows = pa.record_batch(parsed)
+    parsed = _native.LineBlock(block).parse(NAMES, LONGEST)
+    rows, (bad, _, _) = pa.record_batch(parsed.pages), parsed.bad
     assert rows.select(["id", "url", "content", "html", "date", "line", "start"]).to_pylist() == (
         expected.select(["id", "url", "content", "html", "date", "line", "start"]).to_pylist()
     )
@@ -46,14 +46,14 @@ def test_a_stretch_of_a_file_is_as_a_block(lengths: list[int], ended: bool, befo
     with tempfile.NamedTemporaryFile() as file:
         file.write(b"?" * before + block + b'{"text": "not of it"}\n')
         file.flush()
-        rows, bad, lines = _native.parse_jsonl_file(file.name, before, len(block), NAMES, LONGEST)
-    whole, whole_bad = _native.parse_jsonl(block, NAMES, LONGEST)
-    assert rows.equals(whole)
-    assert (bad, lines) == (whole_bad, block.count(b"\n"))
+        parsed = _native.LineStretch(file.name, before, len(block)).parse(NAMES, LONGEST)
+    whole = _native.LineBlock(block).parse(NAMES, LONGEST)
+    assert parsed.pages.equals(whole.pages)
+    assert (parsed.bad, parsed.count, whole.count) == (whole.bad, block.count(b"\n"), block.count(b"\n"))
 
 
 def test_a_file_that_became_shorter(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"text": "x"}\n')
     with pytest.raises(OSError, match="became shorter"):
-        _native.parse_jsonl_file(str(path), 0, 1000, NAMES, LONGEST)
+        _native.LineStretch(str(path), 0, 1000).parse(NAMES, LONGEST)

@@ -16,14 +16,14 @@ from naive_framing import naive_frame
 from reading import Read, read_all
 from warc_records import record, response
 
+from neardup import _native
 from neardup.page import Skipped
 from neardup.sources import framing, warc
 from neardup.sources.base import PAGE_BYTES
 from neardup.sources.files import Place
 from neardup.sources.framing import frame
-from neardup.sources.http import BodyError
 from neardup.sources.unpack import Unpacked
-from neardup.sources.warc import PAGE_KINDS, NotAPage, read_page
+from neardup.sources.warc import PAGE_KINDS
 
 PACKERS = {"plain": lambda data: data, "gzip": gzip.compress, "zstd": zstandard.compress}
 
@@ -123,7 +123,7 @@ def test_any_file_is_framed_as_the_rules_say(data: st.DataObject) -> None:
 
 
 def patiently(data: bytes, name: str) -> Read:
-    """All pages through ``read_page``, none through the kernel's columns."""
+    """All pages read patiently, none through the kernel's columns."""
     read = Read()
     number = 0
     for framed in naive_frame(Unpacked(io.BytesIO(data))):
@@ -135,14 +135,15 @@ def patiently(data: bytes, name: str) -> Read:
             read.ignored[framed.kind or "record without a type"] += 1
             continue
         try:
-            identifier, url, content, html, charset, date, _ = read_page(framed)
-        except NotAPage as kind:
+            found = framed.page(PAGE_BYTES)
+        except _native.NotAPage as kind:
             read.ignored[str(kind)] += 1
-        except BodyError as error:
+        except _native.BodyError as error:
             read.skipped.append(Skipped(name, framed.position, str(error)))
         else:
-            page: dict[str, Any] = {"id": identifier, "url": url, "content": content, "html": html}
-            page |= {"charset": charset, "date": date, "source": name, "record": number - 1}
+            names = ("id", "url", "content", "html", "charset", "date")
+            page: dict[str, Any] = {name: getattr(found, name) for name in names}
+            page |= {"source": name, "record": number - 1}
             read.pages.append(page | {"offset": framed.offset, "length": framed.length})
     return read
 

@@ -6,7 +6,7 @@ pub fn too_long(what: &str, length: u64, longest: u64) -> String {
 }
 
 /// A number with a comma between thousands.
-fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {

@@ -1,145 +1,157 @@
-//! WARC files: the framer of the core, fed from Python's file objects.
+//! WARC files: records one by one, or batches of pages.
 
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, StringArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
-use neardup_core::warc::framing::{Bounds, Framed, Framer, Stored};
-use neardup_core::warc::members::{Members, Stop};
-use neardup_core::warc::pages::{Aside, Pages, Texts};
-use neardup_core::warc::plain::{Pieces, Plain, Supply};
+use neardup_core::warc::framing::{Bounds, Framed, Stored};
+use neardup_core::warc::pages::{Pages, Texts};
+use neardup_engine::reader::archive::{Archive, Batch, Loaded};
+use neardup_engine::reader::patient::{self, NoPage, Record};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::arrays::{detached, pyarrow};
+use crate::errors::{BodyError, NotAPage, of_io};
+use crate::pass::{PageTask, PagesRead};
+use crate::unpacked::Unpacked;
 
-/// Plain bytes unpacked at a time: few enough to be framed while they are still in the cache.
-const UNPACKED_BYTES: usize = 512 << 10;
-/// Stored bytes asked for at a time.
-const WINDOW_BYTES: usize = 1 << 20;
-/// A member that is not whole within so many stored bytes is left to Python's stream.
-const LONGEST_MEMBER: usize = 4 << 20;
-
-/// Stored bytes around a place between two members, as `Unpacked.packed` gives them.
+/// One record as it stands, or (`damage`) a stretch that is none.
+///
+/// `offset` and `length` are those of the stored bytes, where reading can begin there (else None); `position` says in
+/// words where it is. `block` is shorter than `block_length` where only its head was held.
+#[pyclass(module = "neardup._native", name = "Framed", frozen, get_all)]
 #[derive(Debug)]
-struct Window {
-    bytes: PyBackedBytes,
-    /// Where members were unpacked up to, and how far Python knows of it.
-    at: usize,
-    known: usize,
-    /// Where in the file `bytes` begins.
-    base: u64,
+pub struct PyFramed {
+    position: String,
+    offset: Option<u64>,
+    length: Option<u64>,
+    kind: String,
+    header: Py<PyBytes>,
+    block: Py<PyBytes>,
+    block_length: u64,
+    damage: Option<String>,
 }
 
-impl Window {
-    fn rest(&self) -> &[u8] {
-        &self.bytes[self.at..]
-    }
-}
-
-/// The pieces of an `Unpacked`: whole gzip members are unpacked here, all else comes from its iterator.
-#[derive(Debug)]
-struct Unpacked {
-    python: Py<PyAny>,
-    iterator: Py<PyAny>,
-    is_gzip: bool,
-    members: Members,
-    window: Option<Window>,
-}
-
-impl Unpacked {
-    /// Unpacks members into `plain`; why no more of them.
-    fn whole_members(&mut self, plain: &mut Plain) -> (usize, Stop) {
-        let Some(window) = &mut self.window else { return (0, Stop::Exhausted) };
-        let mut starts = Vec::new();
-        let room = plain.room();
-        let before = room.len();
-        let started = |at, length| starts.push((length, window.base + at as u64));
-        let stop = self.members.unpack(&window.bytes, &mut window.at, room, UNPACKED_BYTES, started);
-        let added = room.len() - before;
-        for (length, offset) in starts {
-            plain.starts_member(length, offset);
+impl PyFramed {
+    fn of(py: Python<'_>, framed: Framed<'_>) -> Self {
+        match framed {
+            Framed::Bad { position, reason } => Self {
+                position: position.to_string(),
+                offset: None,
+                length: None,
+                kind: String::new(),
+                header: PyBytes::new(py, b"").unbind(),
+                block: PyBytes::new(py, b"").unbind(),
+                block_length: 0,
+                damage: Some(reason),
+            },
+            Framed::Record(record) => Self {
+                position: record.position.to_string(),
+                offset: record.stored.map(|stored| stored.offset),
+                length: record.stored.map(|stored| stored.length),
+                kind: record.kind.to_ascii_lowercase(),
+                header: PyBytes::new(py, record.header).unbind(),
+                block: PyBytes::new(py, record.block).unbind(),
+                block_length: record.block_length,
+                damage: None,
+            },
         }
-        (added, stop)
+    }
+}
+
+#[pymethods]
+impl PyFramed {
+    #[new]
+    #[pyo3(signature = (position, offset=None, length=None, kind="", header=None, block=None, block_length=0, damage=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        position: String,
+        offset: Option<u64>,
+        length: Option<u64>,
+        kind: &str,
+        header: Option<Py<PyBytes>>,
+        block: Option<Py<PyBytes>>,
+        block_length: u64,
+        damage: Option<String>,
+    ) -> Self {
+        let bytes = |bytes: Option<Py<PyBytes>>| bytes.unwrap_or_else(|| PyBytes::new(py, b"").unbind());
+        let (header, block, kind) = (bytes(header), bytes(block), kind.to_owned());
+        Self { position, offset, length, kind, header, block, block_length, damage }
     }
 
-    /// Tells Python what was unpacked of the window.
-    fn tell(&mut self, py: Python<'_>) -> PyResult<()> {
-        if let Some(window) = &mut self.window
-            && window.at > window.known
-        {
-            self.python.call_method1(py, "consume", (window.at - window.known,))?;
-            window.known = window.at;
-        }
-        Ok(())
+    fn __eq__(&self, py: Python<'_>, other: &Self) -> bool {
+        (&self.position, self.offset, self.length, &self.kind, self.block_length, &self.damage)
+            == (&other.position, other.offset, other.length, &other.kind, other.block_length, &other.damage)
+            && self.header.as_bytes(py) == other.header.as_bytes(py)
+            && self.block.as_bytes(py) == other.block.as_bytes(py)
     }
 
-    /// Asks for a window of `size` bytes or more from here on; false if Python stands inside a member.
-    fn look(&mut self, size: usize) -> PyResult<bool> {
-        Python::attach(|py| {
-            self.tell(py)?;
-            let found: Option<(PyBackedBytes, usize, u64)> =
-                self.python.call_method1(py, "packed", (size,))?.extract(py)?;
-            self.window = found.map(|(bytes, at, base)| Window { bytes, at, known: at, base });
-            Ok(self.window.is_some())
+    fn __repr__(&self) -> String {
+        let Self { position, offset, length, kind, block_length, damage, .. } = self;
+        format!("Framed({position:?}, {offset:?}, {length:?}, {kind:?}, {block_length}, {damage:?})")
+    }
+
+    /// The first value of a field of its header, or None.
+    fn field(&self, py: Python<'_>, name: &str) -> Option<String> {
+        patient::record_field(self.header.as_bytes(py), name)
+    }
+
+    /// Its page, of at most `longest` bytes: raises `NotAPage` for what is none, `BodyError` for one that cannot be read.
+    fn page(&self, py: Python<'_>, longest: usize) -> PyResult<RecordPage> {
+        let (header, block) = (self.header.as_bytes(py), self.block.as_bytes(py));
+        let record = Record { kind: &self.kind, header, block, block_length: self.block_length };
+        let page = detached(py, || patient::read(record, longest)).map_err(no_page)?;
+        let some = |text: String| Some(text).filter(|text| !text.is_empty());
+        Ok(RecordPage {
+            id: some(page.id),
+            url: some(page.url),
+            content: PyBytes::new(py, &page.content).unbind(),
+            html: page.html,
+            charset: page.charset,
+            date: some(page.date),
+            tolerated: page.tolerated,
         })
     }
 
-    /// The next piece of Python's iterator.
-    fn piece(&mut self, plain: &mut Plain) -> PyResult<Supply> {
-        Python::attach(|py| {
-            self.tell(py)?;
-            self.window = None;
-            let Some(piece) = self.iterator.bind(py).try_iter()?.next().transpose()? else {
-                return Ok(Supply::End);
-            };
-            let offset: u64 = piece.getattr("offset")?.extract()?;
-            if let Some(reason) = piece.getattr("damage")?.extract()? {
-                return Ok(Supply::Damage { offset, reason });
-            }
-            let data: PyBackedBytes = piece.getattr("data")?.extract()?;
-            plain.append(&data, offset, piece.getattr("starts")?.extract()?);
-            Ok(Supply::More)
-        })
+    /// What a server said, or None: status, fields in lower case, and the body of at most `longest` bytes.
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        longest: usize,
+    ) -> PyResult<Option<(u16, Bound<'py, PyDict>, Bound<'py, PyBytes>)>> {
+        let (header, block) = (self.header.as_bytes(py), self.block.as_bytes(py));
+        let Some(answer) = detached(py, || patient::answer(header, block, longest)) else { return Ok(None) };
+        let fields = PyDict::new(py);
+        for (name, value) in answer.fields {
+            fields.set_item(name, value)?;
+        }
+        Ok(Some((answer.status, fields, PyBytes::new(py, &answer.body))))
     }
 }
 
-impl Pieces for Unpacked {
-    type Error = PyErr;
-
-    fn next(&mut self, plain: &mut Plain) -> PyResult<Supply> {
-        if self.is_gzip && (self.window.is_some() || self.look(1)?) {
-            let mut seen = 0;
-            loop {
-                let (added, stop) = self.whole_members(plain);
-                if added > 0 {
-                    return Ok(Supply::More);
-                }
-                let rest = self.window.as_ref().map_or(0, |window| window.rest().len());
-                // Behind the last whole member the window may end too early; at the end of the file it cannot grow.
-                let more = match stop {
-                    Stop::Enough | Stop::TooLarge => false,
-                    Stop::Exhausted => seen == 0 || rest > seen,
-                    Stop::NotWhole => rest < LONGEST_MEMBER && rest > seen,
-                };
-                if !more || !self.look(rest + rest.max(WINDOW_BYTES))? {
-                    break;
-                }
-                seen = rest.max(1);
-            }
-        }
-        self.piece(plain)
+fn no_page(why: NoPage) -> PyErr {
+    match why {
+        NoPage::Kind(kind) | NoPage::Redirect { kind, .. } => NotAPage::new_err(kind),
+        NoPage::Broken(reason) => BodyError::new_err(reason),
     }
+}
 
-    fn taken(&self) -> u64 {
-        let here = self.window.as_ref().map_or(0, |window| window.base + window.at as u64);
-        // A file object that cannot say is no reason to lose the record: its end is then where we are.
-        let told = Python::attach(|py| self.python.getattr(py, "taken").and_then(|taken| taken.extract(py)));
-        here.max(told.unwrap_or(here))
-    }
+/// The page of a record that was read alone.
+#[pyclass(module = "neardup._native", frozen, get_all)]
+#[derive(Debug)]
+pub struct RecordPage {
+    id: Option<String>,
+    url: Option<String>,
+    content: Py<PyBytes>,
+    html: bool,
+    charset: Option<String>,
+    date: Option<String>,
+    /// Whether its answer has no status line.
+    tolerated: bool,
 }
 
 /// Reads one WARC file, by the record or by the batch of pages.
@@ -147,152 +159,131 @@ impl Pieces for Unpacked {
 #[derive(Debug)]
 pub struct WarcReader {
     unpacked: Unpacked,
-    framer: Framer,
-    number: i64,
+    archive: Archive,
 }
-
-type FramedTuple = (String, Option<u64>, Option<u64>, String, Py<PyBytes>, Py<PyBytes>, u64, Option<String>);
 
 #[pymethods]
 impl WarcReader {
-    /// `unpacked` is a `neardup.sources.unpack.Unpacked`; blocks longer than `block_bytes` are held up to `head_bytes`.
+    /// Blocks longer than `block_bytes` are held up to `head_bytes`.
     #[new]
-    fn new(py: Python<'_>, unpacked: Py<PyAny>, block_bytes: u64, head_bytes: usize) -> PyResult<Self> {
-        let compression: String = unpacked.getattr(py, "compression")?.extract(py)?;
-        let iterator = unpacked.bind(py).try_iter()?.into_any().unbind();
+    fn new(py: Python<'_>, unpacked: &Unpacked, block_bytes: u64, head_bytes: usize) -> Self {
+        let compression = detached(py, || unpacked.lock().compression);
         let bounds = Bounds { block: block_bytes, head: head_bytes };
-        Ok(Self {
-            framer: Framer::new(compression == "none", bounds),
-            unpacked: Unpacked {
-                python: unpacked,
-                iterator,
-                is_gzip: compression == "gzip",
-                members: Members::default(),
-                window: None,
-            },
-            number: 0,
-        })
+        Self { unpacked: unpacked.clone(), archive: Archive::new(compression, bounds) }
     }
 
-    /// (position, offset, length, kind, header, block, block length, damage) of the next record or bad stretch.
-    fn next_record(&mut self, py: Python<'_>) -> PyResult<Option<FramedTuple>> {
-        let (framer, unpacked) = (&mut self.framer, &mut self.unpacked);
-        let framed = detached(py, || framer.next(unpacked))?;
-        let none = || PyBytes::new(py, b"").unbind();
-        let tuple = framed.map(|framed| match framed {
-            Framed::Bad { position, reason } => {
-                (position.to_string(), None, None, String::new(), none(), none(), 0, Some(reason))
-            }
-            Framed::Record(record) => (
-                record.position.to_string(),
-                record.stored.map(|stored| stored.offset),
-                record.stored.map(|stored| stored.length),
-                record.kind.to_ascii_lowercase(),
-                PyBytes::new(py, record.header).unbind(),
-                PyBytes::new(py, record.block).unbind(),
-                record.block_length,
-                None,
-            ),
-        });
-        Python::attach(|py| self.unpacked.tell(py))?;
-        Ok(tuple)
+    /// The next record or bad stretch.
+    fn next_record(&mut self, py: Python<'_>) -> PyResult<Option<PyFramed>> {
+        let (unpacked, archive) = (&self.unpacked, &mut self.archive);
+        let framed = detached(py, || archive.next_record(&mut unpacked.lock())).map_err(of_io)?;
+        Ok(framed.map(|framed| PyFramed::of(py, framed)))
     }
 
     /// The next records with blocks of `batch_bytes` or more, or `most` of them; None at the end of the file. Stored
-    /// bytes taken so far, plain bytes that are held of these, and the pages.
+    /// bytes taken so far, plain bytes that are held of these, and the pages, of at most `longest` bytes each.
     fn next_pages(
         &mut self,
         py: Python<'_>,
         batch_bytes: usize,
         most: usize,
-        body_bytes: usize,
+        longest: usize,
     ) -> PyResult<Option<(u64, usize, WarcPages)>> {
-        let (framer, unpacked, number) = (&mut self.framer, &mut self.unpacked, &mut self.number);
-        let gathered = detached(py, || {
-            let mut pages = Pages::with_capacity(batch_bytes + batch_bytes / 8);
-            while pages.size < batch_bytes && pages.held < most {
-                let Some(framed) = framer.next(unpacked)? else {
-                    return Ok((pages, true));
-                };
-                let is_record = matches!(framed, Framed::Record(_));
-                pages.push(framed, *number, body_bytes);
-                *number += i64::from(is_record);
-            }
-            Ok::<_, PyErr>((pages, false))
-        });
-        let (pages, ended) = gathered?;
-        self.unpacked.tell(py)?;
-        let taken = self.unpacked.taken();
-        let pages =
-            (!ended || !pages.is_empty()).then(|| (taken, pages.size, WarcPages(Mutex::new(Some(pages)))));
-        Ok(pages)
+        let (unpacked, archive) = (&self.unpacked, &mut self.archive);
+        let batch = Batch { bytes: batch_bytes, records: most, longest };
+        let (pages, taken) = detached(py, || {
+            let mut unpacker = unpacked.lock();
+            let pages = archive.next_pages(&mut unpacker, batch)?;
+            std::io::Result::Ok((pages, unpacker.taken()))
+        })
+        .map_err(of_io)?;
+        Ok(pages.map(|pages| (taken, pages.size, WarcPages { pages: Mutex::new(Some(pages)), longest })))
     }
 }
 
-/// Pages of a WARC file before they are handed over.
+/// Records of a WARC file of which pages are to be made.
 #[pyclass(module = "neardup._native", frozen)]
 #[derive(Debug)]
-pub struct WarcPages(Mutex<Option<Pages>>);
+pub struct WarcPages {
+    pages: Mutex<Option<Pages>>,
+    longest: usize,
+}
 
-type AsideTuple = (Option<i64>, FramedTuple);
-type Taken<'py> = (Bound<'py, PyDict>, Vec<AsideTuple>, Vec<(String, u64)>, Vec<(String, String)>);
+impl WarcPages {
+    fn loaded(&self) -> PyResult<Loaded> {
+        let pages = self.pages.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+        let pages = pages.ok_or_else(|| PyValueError::new_err("these pages were taken already"))?;
+        Ok(Loaded::new(pages, self.longest))
+    }
+}
 
 #[pymethods]
 impl WarcPages {
-    /// (columns, asides, ignored, redirects): the columns of the plain pages; number and what
-    /// [`WarcReader::next_record`] tells of what is not plain; how many records of which kind are no pages; addresses
-    /// that answered with another. To be called once.
-    fn take<'py>(&self, py: Python<'py>) -> PyResult<Taken<'py>> {
-        let taken = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        let mut pages = taken.ok_or_else(|| PyValueError::new_err("these pages were taken already"))?;
-        let (asides, ignored) = (std::mem::take(&mut pages.asides), std::mem::take(&mut pages.ignored));
-        let redirects = std::mem::take(&mut pages.redirects);
-        let arrays =
-            detached(py, || columns(pages)).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    /// The pages among them. They are given away: to be called once.
+    fn load(&self, py: Python<'_>) -> PyResult<WarcLoaded> {
+        let loaded = detached(py, || self.loaded())?;
+        WarcLoaded::new(py, loaded, true)
+    }
+
+    /// The same without their contents, and what a task makes of the pages.
+    fn read(&self, py: Python<'_>, task: &PageTask) -> PyResult<(WarcLoaded, PagesRead)> {
+        let (loaded, read) = detached(py, || {
+            let loaded = self.loaded()?;
+            let ((), read) = task.0.run(loaded.content_bytes(), |pass| loaded.show(pass));
+            PyResult::Ok((loaded, read))
+        })?;
+        Ok((WarcLoaded::new(py, loaded, false)?, PagesRead::new(py, read)?))
+    }
+}
+
+/// What came of records: the columns of their pages, where those stand that cannot be read and why, how many of each kind
+/// are no pages, how many pages were read though their form is wrong, and addresses that answered with another.
+#[pyclass(module = "neardup._native", frozen, get_all)]
+#[derive(Debug)]
+pub struct WarcLoaded {
+    columns: Py<PyDict>,
+    skipped: Vec<(String, String)>,
+    ignored: Vec<(String, u64)>,
+    tolerated: u64,
+    redirects: Vec<(String, String)>,
+}
+
+impl WarcLoaded {
+    fn new(py: Python<'_>, mut loaded: Loaded, held: bool) -> PyResult<Self> {
+        let (skipped, ignored) = (std::mem::take(&mut loaded.skipped), std::mem::take(&mut loaded.ignored));
+        let (redirects, tolerated) = (std::mem::take(&mut loaded.redirects), loaded.tolerated);
+        let arrays = detached(py, || columns(loaded.into_pages(held), held))
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let columns = PyDict::new(py);
         for (name, array) in arrays {
             columns.set_item(name, pyarrow(py, array)?)?;
         }
-        Ok((columns, asides.into_iter().map(|aside| aside_tuple(py, aside)).collect(), ignored, redirects))
+        Ok(Self { columns: columns.unbind(), skipped, ignored, tolerated, redirects })
     }
 }
 
-fn aside_tuple(py: Python<'_>, aside: Aside) -> AsideTuple {
-    let bytes = |bytes: &[u8]| PyBytes::new(py, bytes).unbind();
-    match aside {
-        Aside::Bad { position, reason } => {
-            (None, (position, None, None, String::new(), bytes(b""), bytes(b""), 0, Some(reason)))
-        }
-        Aside::Record { number, position, stored, kind, header, block, block_length } => {
-            let (offset, length) = (stored.map(|stored| stored.offset), stored.map(|stored| stored.length));
-            (
-                Some(number),
-                (position, offset, length, kind, bytes(&header), bytes(&block), block_length, None),
-            )
-        }
-    }
-}
-
-fn columns(pages: Pages) -> Result<Vec<(&'static str, ArrayRef)>, ArrowError> {
+fn columns(pages: Pages, held: bool) -> Result<Vec<(&'static str, ArrayRef)>, ArrowError> {
     let stored = |part: fn(&Stored) -> u64| -> ArrayRef {
         Arc::new(
             pages.stored.iter().map(|stored| stored.as_ref().map(|s| part(s) as i64)).collect::<Int64Array>(),
         )
     };
     let (offset, length) = (stored(|stored| stored.offset), stored(|stored| stored.length));
-    let offsets = OffsetBuffer::new(ScalarBuffer::from(pages.content.offsets));
-    let content = LargeBinaryArray::try_new(offsets, pages.content.bytes.into(), None)?;
-    Ok(vec![
+    let mut columns: Vec<(&'static str, ArrayRef)> = vec![
         ("id", strings(pages.id)?),
         ("url", strings(pages.url)?),
-        ("content", Arc::new(content)),
         ("html", Arc::new(BooleanArray::from(pages.html))),
         ("charset", strings(pages.charset)?),
         ("date", strings(pages.date)?),
         ("record", Arc::new(Int64Array::from(pages.number))),
         ("offset", offset),
         ("length", length),
-    ])
+    ];
+    if held {
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(pages.content.offsets));
+        let content = LargeBinaryArray::try_new(offsets, pages.content.bytes.into(), None)?;
+        columns.push(("content", Arc::new(content)));
+    }
+    Ok(columns)
 }
 
 fn strings(texts: Texts) -> Result<ArrayRef, ArrowError> {

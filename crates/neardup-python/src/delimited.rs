@@ -12,15 +12,23 @@ use pyo3::pybacked::PyBackedBytes;
 
 use crate::arrays::{detached, pyarrow};
 
-type Read<'py> = (Vec<Bound<'py, PyAny>>, usize, u64, &'static str);
+/// Records that leave no doubt: [wanted column, …, starts, ends, lines], where the next record begins, the number of its
+/// line, and why it was not read: "enough", "unfinished", "open" (a quote has no end) or "odd".
+#[pyclass(module = "neardup._native", frozen, get_all)]
+#[derive(Debug)]
+pub struct DelimitedRows {
+    columns: Vec<Py<PyAny>>,
+    at: usize,
+    line: u64,
+    stop: &'static str,
+}
 
-/// ([wanted column, …, starts, ends, lines], where the next record begins, the number of its line, why it was not read:
-/// "enough", "unfinished", "open" (a quote has no end) or "odd") of the records of `data` from `at` on that leave no doubt. An empty value is null.
+/// The records of `data` from `at` on that leave no doubt. An empty value is null.
 #[pyfunction]
 #[pyo3(signature = (data, at, line, *, delimiter, width, wanted, most_records, most_bytes))]
 #[allow(clippy::too_many_arguments)]
-pub fn read_delimited<'py>(
-    py: Python<'py>,
+pub fn read_delimited(
+    py: Python<'_>,
     data: PyBackedBytes,
     at: usize,
     line: u64,
@@ -29,7 +37,7 @@ pub fn read_delimited<'py>(
     wanted: Vec<usize>,
     most_records: usize,
     most_bytes: usize,
-) -> PyResult<Read<'py>> {
+) -> PyResult<DelimitedRows> {
     let form = Form { delimiter: one_byte(delimiter)?, width, wanted: &wanted };
     let most = Most { records: most_records, bytes: most_bytes };
     let (arrays, at, line, stop) = detached(py, || {
@@ -37,18 +45,29 @@ pub fn read_delimited<'py>(
         (columns(records), at, line, stop)
     });
     let arrays = arrays.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let arrays = arrays.into_iter().map(|array| pyarrow(py, array)).collect::<PyResult<Vec<_>>>()?;
+    let column = |array| pyarrow(py, array).map(Bound::unbind);
+    let columns = arrays.into_iter().map(column).collect::<PyResult<Vec<_>>>()?;
     let stop = match stop {
         Stop::Enough => "enough",
         Stop::Unfinished => "unfinished",
         Stop::Open => "open",
         Stop::Odd => "odd",
     };
-    Ok((arrays, at, line, stop))
+    Ok(DelimitedRows { columns, at, line, stop })
 }
 
-/// (numbers of lines, how many fields each has, where the next record begins, the number of its line) of rows from `at` on
-/// that have not `width` fields, as far as they leave no doubt.
+/// Rows that have another number of fields: the numbers of their lines, how many fields each has, where the next record
+/// begins, and the number of its line.
+#[pyclass(module = "neardup._native", frozen, get_all)]
+#[derive(Debug)]
+pub struct WrongRows {
+    lines: Vec<u64>,
+    fields: Vec<u64>,
+    at: usize,
+    line: u64,
+}
+
+/// The rows of `data` from `at` on that have not `width` fields, as far as they leave no doubt.
 #[pyfunction]
 #[pyo3(signature = (data, at, line, *, delimiter, width, most_records, most_bytes))]
 #[allow(clippy::too_many_arguments)]
@@ -61,12 +80,12 @@ pub fn wrong_rows(
     width: usize,
     most_records: usize,
     most_bytes: usize,
-) -> PyResult<(Vec<u64>, Vec<u64>, usize, u64)> {
+) -> PyResult<WrongRows> {
     let form = Form { delimiter: one_byte(delimiter)?, width, wanted: &[] };
     let most = Most { records: most_records, bytes: most_bytes };
     let (wrong, at, line) =
         detached(py, || delimited::wrong_rows(&data, at.min(data.len()), line, form, most));
-    Ok((wrong.lines, wrong.fields, at, line))
+    Ok(WrongRows { lines: wrong.lines, fields: wrong.fields, at, line })
 }
 
 fn one_byte(delimiter: char) -> PyResult<u8> {

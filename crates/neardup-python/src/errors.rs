@@ -1,10 +1,24 @@
 //! The one place where errors of the crates become Python's exceptions.
 
+use std::io;
+
 use neardup_core::error::Error as CoreError;
 use neardup_index::error::Error as IndexError;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::{PyException, PyOSError, PyValueError};
 use pyo3::{PyErr, create_exception};
 
+create_exception!(
+    neardup._native,
+    NotAPage,
+    PyException,
+    "The record is no page; the kind it is counted under."
+);
+create_exception!(
+    neardup._native,
+    BodyError,
+    PyException,
+    "The record is a page that cannot be read; the reason."
+);
 create_exception!(neardup._native, StoreError, PyException, "The disk, or the store on it, refused.");
 create_exception!(neardup._native, LockedError, StoreError, "Another has the index open.");
 create_exception!(neardup._native, DamagedError, StoreError, "What is stored in an index makes no sense.");
@@ -19,6 +33,14 @@ pub fn of_index(error: IndexError) -> PyErr {
         IndexError::Store(_) => StoreError::new_err(what),
         IndexError::Usage(_) => CallError::new_err(what),
     }
+}
+
+/// An error of the operating system, with its number; what Python's file objects raised is raised again.
+pub fn of_io(error: io::Error) -> PyErr {
+    let Some(code) = error.raw_os_error() else { return PyErr::from(error) };
+    let what = error.to_string();
+    let what = what.strip_suffix(&format!(" (os error {code})")).unwrap_or(&what).to_owned();
+    PyOSError::new_err((code, what))
 }
 
 /// An error of the core: what was handed over makes no sense.

@@ -18,38 +18,37 @@ mod exact;
 mod fingerprints;
 mod index;
 mod index_pages;
-mod json_array;
 mod lines;
 mod matching;
 mod page_files;
 mod pages;
 mod pairs;
+mod pass;
 mod plan;
 mod postings;
-mod reading;
 mod rules;
-mod set_files;
 mod signals;
 mod sketches;
 mod statistics;
 mod structure;
 mod study;
 mod terms;
+mod unpacked;
 
 #[pymodule]
 mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::archive::{WarcPages, WarcReader};
+    use crate::archive::{PyFramed, RecordPage, WarcLoaded, WarcPages, WarcReader};
     #[pymodule_export]
     use crate::compute::compute;
     #[pymodule_export]
     use crate::content::{content_streams, stream_cells, stream_labels};
     #[pymodule_export]
-    use crate::delimited::{read_delimited, wrong_rows};
+    use crate::delimited::{DelimitedRows, WrongRows, read_delimited, wrong_rows};
     #[pymodule_export]
-    use crate::errors::{CallError, DamagedError, LockedError, StoreError};
+    use crate::errors::{BodyError, CallError, DamagedError, LockedError, NotAPage, StoreError};
     #[pymodule_export]
     use crate::exact::{SampleIndex, all_pairs, cosines};
     #[pymodule_export]
@@ -59,25 +58,20 @@ mod _native {
     #[pymodule_export]
     use crate::index_pages::{PageReader, index_pages};
     #[pymodule_export]
-    use crate::json_array::{ArrayCutter, too_long};
-    #[pymodule_export]
-    use crate::lines::{
-        count_lines, count_lines_in_file, cut_lines, fingerprint_jsonl, fingerprint_jsonl_file, parse_jsonl,
-        parse_jsonl_file,
-    };
+    use crate::lines::{LineBlock, LineBlocks, LineStretch, ParsedLines, array_begins, cut_lines};
     #[pymodule_export]
     use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
     #[pymodule_export]
     use crate::page_files::read_plain_files;
     #[pymodule_export]
-    use crate::pages::{
-        fingerprint_pages, links, page_url, read_pages, repeated_rows, site_of, terms, url_hashes,
-    };
+    use crate::pages::{links, page_url, repeated_rows, site_of, terms, url_hashes};
     #[pymodule_export]
     use crate::pairs::{
         agreeing_bits, align, components, diameters, direct_removal, equal_columns, identity_sets, jaccard,
         spanning_forest, term_difference, united,
     };
+    #[pymodule_export]
+    use crate::pass::{PageTask, PagesRead};
     #[pymodule_export]
     use crate::plan::{Plan, RuleFindings};
     #[pymodule_export]
@@ -94,6 +88,8 @@ mod _native {
     use crate::study::{ParagraphSteps, bag_names, bow_tie, crawl, growth, page_paragraphs};
     #[pymodule_export]
     use crate::terms::page_terms;
+    #[pymodule_export]
+    use crate::unpacked::{Piece, Unpacked, compression_of, too_long};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,88 +1,27 @@
-//! JSON lines to pages, or straight to what reading makes of pages: of a block in memory, or of a stretch of a file that
-//! the worker reads itself.
+//! JSON lines to pages, or straight to what a task makes of pages: of blocks of a stream, or of stretches of a file that the
+//! worker reads itself.
 
-use std::cell::RefCell;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, LargeBinaryArray, StringArray, UInt32Array};
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
-use memchr::{memchr_iter, memrchr};
+use memchr::memchr_iter;
 use neardup_core::jsonl;
+use neardup_engine::reader::lines::{self, Block, Sizes, Unit};
+use neardup_engine::reader::stretch::{Stretch, cut};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyBytes;
 
 use crate::arrays::{detached, pyarrow};
-use crate::compute::ReadKind;
-use crate::reading::{Asked, Fingerprinted, PagesRead, with_workbench};
+use crate::errors::of_io;
+use crate::pass::{PageTask, PagesRead};
+use crate::unpacked::Unpacked;
 
 /// Bytes that are set aside for the text of a page that is not held; a longer one makes it grow.
 const PAGE: usize = 1 << 20;
-
-/// A thread's buffer is let go of if a block made it larger than this.
-const HELD: usize = 16 << 20;
-
-/// Bytes that are looked at at a time where only line ends count.
-const PIECE: usize = 1 << 16;
-
-/// Bytes that are read and parsed at a time: so many stay in a near cache in between.
-const READ: usize = 1 << 17;
-
-thread_local! {
-    /// Blocks of a file, one after another: new memory for each would have to be cleared by the system.
-    static BLOCK: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-/// How many line ends a block has.
-#[pyfunction]
-pub fn count_lines(py: Python<'_>, block: PyBackedBytes) -> usize {
-    detached(py, || memchr_iter(b'\n', &block).count())
-}
-
-/// The same of a stretch of a file.
-#[pyfunction]
-pub fn count_lines_in_file(py: Python<'_>, path: PathBuf, start: u64, length: u64) -> PyResult<usize> {
-    Ok(detached(py, || -> io::Result<_> {
-        let mut file = opened(&path, start)?.take(length);
-        let mut lines = 0;
-        with_buffer(|buffer| {
-            loop {
-                buffer.clear();
-                if file.by_ref().take(PIECE as u64).read_to_end(buffer)? == 0 {
-                    return Ok(lines);
-                }
-                lines += memchr_iter(b'\n', buffer).count();
-            }
-        })
-    })?)
-}
-
-/// (bytes there are, bytes up to the last line end) of the `size` bytes of a file from `start` on; only the last of them
-/// are looked at.
-#[pyfunction]
-pub fn cut_lines(py: Python<'_>, path: PathBuf, start: u64, size: usize) -> PyResult<(usize, usize)> {
-    Ok(detached(py, || -> io::Result<_> {
-        let mut file = opened(&path, start)?;
-        let there = file.metadata()?.len().saturating_sub(start).min(size as u64) as usize;
-        let mut end = there;
-        with_buffer(|buffer| {
-            while end > 0 {
-                let from = end.saturating_sub(PIECE);
-                buffer.resize(end - from, 0);
-                file.seek(SeekFrom::Start(start + from as u64))?;
-                file.read_exact(buffer)?;
-                if let Some(last) = memrchr(b'\n', buffer) {
-                    return Ok((there, from + last + 1));
-                }
-                end = from;
-            }
-            Ok((there, 0))
-        })
-    })?)
-}
 
 /// The names of the fields for id, URL, HTML, text and date.
 type Names = [PyBackedStr; 5];
@@ -91,148 +30,202 @@ fn fields([id, url, html, text, date]: &Names) -> jsonl::Fields<'_> {
     jsonl::Fields { id, url, html, text, date }
 }
 
-/// (page columns, bad lines) of a block of whole lines; a line of more than `longest` bytes is a bad one. Bad lines are
-/// their numbers, the places of their reasons, and the reasons.
+/// Whether a file that begins like this holds one JSON array, and not lines of which the first happens to be one.
 #[pyfunction]
-pub fn parse_jsonl<'py>(
-    py: Python<'py>,
-    block: PyBackedBytes,
-    names: Names,
-    longest: usize,
-) -> PyResult<Parsed<'py>> {
-    let lines = detached(py, || jsonl::parse(&block, &fields(&names), longest));
-    batch(py, lines, Contents::Held)
+pub fn array_begins(head: &[u8]) -> bool {
+    lines::array_begins(head)
 }
 
-/// The same of whole lines that stand in a file, and how many line ends there are.
+/// (bytes there are, bytes up to the last line end) of the `size` bytes of a file from `start` on.
 #[pyfunction]
-pub fn parse_jsonl_file<'py>(
-    py: Python<'py>,
-    path: PathBuf,
-    start: u64,
-    length: usize,
-    names: Names,
-    longest: usize,
-) -> PyResult<(Bound<'py, PyAny>, BadLines<'py>, usize)> {
-    let (lines, ends) = detached(py, || {
-        let fields = fields(&names);
-        let mut parser = jsonl::Parser::new(&fields, length, longest);
-        blocks(&path, start, length, |block| parser.block(block))?;
-        io::Result::Ok(parser.finish())
-    })?;
-    let (batch, bad) = batch(py, lines, Contents::Held)?;
-    Ok((batch, bad, ends))
+pub fn cut_lines(py: Python<'_>, path: PathBuf, start: u64, size: usize) -> PyResult<(usize, usize)> {
+    detached(py, || cut(&path, start, size)).map_err(of_io)
 }
 
-/// What reading makes of the pages of a block of whole lines, each while it is in the nearest cache: (page columns without
-/// contents, bad lines, what `fingerprint_pages` gives).
-#[pyfunction]
-#[allow(clippy::too_many_arguments)]
-#[pyo3(signature = (block, names, longest, kinds, *, held, hash="fold", site_rule="registrable"))]
-pub fn fingerprint_jsonl<'py>(
-    py: Python<'py>,
-    block: PyBackedBytes,
-    names: Names,
-    longest: usize,
-    kinds: Vec<ReadKind>,
-    held: bool,
-    hash: &str,
-    site_rule: &str,
-) -> PyResult<(Bound<'py, PyAny>, BadLines<'py>, Fingerprinted<'py>)> {
-    let asked = Asked::new(kinds, held, hash, site_rule)?;
-    let (lines, read) = detached(py, || {
-        with_workbench(|bench| {
-            let fields = fields(&names);
-            let mut parser = jsonl::Parser::new(&fields, PAGE.min(block.len()), longest);
-            let mut read = PagesRead::new(&asked, block.len(), bench);
-            parser.block_shown(&block, |page| read.text(page));
-            (parser.finish().0, read.end())
-        })
-    });
-    let (batch, bad) = batch(py, lines, Contents::Gone)?;
-    Ok((batch, bad, read.into_python(py)?))
+/// The blocks of a stream of lines, or of the elements of an array.
+#[pyclass(module = "neardup._native", frozen)]
+#[derive(Debug)]
+pub struct LineBlocks {
+    unpacked: Unpacked,
+    blocks: Mutex<lines::LineBlocks>,
 }
 
-/// The same of whole lines that stand in a file, and behind the bad lines how many line ends there are.
-#[pyfunction]
-#[pyo3(signature = (path, start, length, names, longest, kinds, *, held, hash="fold", site_rule="registrable"))]
-#[allow(clippy::too_many_arguments)]
-pub fn fingerprint_jsonl_file<'py>(
-    py: Python<'py>,
-    path: PathBuf,
-    start: u64,
-    length: usize,
-    names: Names,
-    longest: usize,
-    kinds: Vec<ReadKind>,
-    held: bool,
-    hash: &str,
-    site_rule: &str,
-) -> PyResult<(Bound<'py, PyAny>, BadLines<'py>, usize, Fingerprinted<'py>)> {
-    let asked = Asked::new(kinds, held, hash, site_rule)?;
-    let ((lines, ends), read) = detached(py, || {
-        with_workbench(|bench| {
-            let fields = fields(&names);
-            let mut parser = jsonl::Parser::new(&fields, PAGE.min(length), longest);
-            let mut read = PagesRead::new(&asked, length, bench);
-            blocks(&path, start, length, |block| parser.block_shown(block, |page| read.text(page)))?;
-            io::Result::Ok((parser.finish(), read.end()))
-        })
-    })?;
-    let (batch, bad) = batch(py, lines, Contents::Gone)?;
-    Ok((batch, bad, ends, read.into_python(py)?))
-}
+#[pymethods]
+impl LineBlocks {
+    /// Blocks of `block_bytes` or more, with lines of at most `longest` bytes; `seekable` says that reading can begin at any
+    /// line.
+    #[new]
+    fn new(unpacked: &Unpacked, block_bytes: usize, longest: usize, seekable: bool) -> Self {
+        let blocks = lines::LineBlocks::new(Sizes { block: block_bytes, longest }, seekable);
+        Self { unpacked: unpacked.clone(), blocks: Mutex::new(blocks) }
+    }
 
-/// Hands out the whole lines of a stretch of a file, some at a time.
-fn blocks(path: &Path, start: u64, length: usize, mut each: impl FnMut(&[u8])) -> io::Result<()> {
-    let mut file = opened(path, start)?;
-    with_buffer(|buffer| {
-        // Bytes that were not read yet, and those of a line at the buffer's start whose end was not.
-        let (mut left, mut begun) = (length, 0);
-        while left > 0 {
-            // Of a long line ever more is read at a time.
-            let there = begun + left.min(begun.max(READ));
-            if buffer.len() < there {
-                buffer.resize(there, 0);
-            }
-            file.read_exact(&mut buffer[begun..there]).map_err(cut_short)?;
-            left -= there - begun;
-            let last = if left > 0 { memrchr(b'\n', &buffer[begun..there]) } else { Some(there - begun - 1) };
-            let whole = last.map_or(0, |last| begun + last + 1);
-            each(&buffer[..whole]);
-            buffer.copy_within(whole..there, 0);
-            begun = there - whole;
-        }
-        Ok(())
-    })
-}
+    fn __iter__(this: Py<Self>) -> Py<Self> {
+        this
+    }
 
-fn cut_short(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "it became shorter while it was read"),
-        _ => error,
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<LineBlock>> {
+        let next = || {
+            let mut blocks = self.blocks.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            blocks.next(&mut self.unpacked.lock())
+        };
+        Ok(detached(py, next).map_err(of_io)?.map(LineBlock))
     }
 }
 
-fn opened(path: &Path, start: u64) -> io::Result<File> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(start))?;
-    Ok(file)
+/// Whole lines of a file, or (`skipped` says why) a place where they could not be had.
+#[pyclass(module = "neardup._native", frozen)]
+#[derive(Debug)]
+pub struct LineBlock(Block);
+
+#[pymethods]
+impl LineBlock {
+    /// Lines that stand in memory: the number of the first from 0, and where it begins in the file, if reading can begin
+    /// there.
+    #[new]
+    #[pyo3(signature = (data, first_line=0, first_byte=None))]
+    fn new(data: &[u8], first_line: u64, first_byte: Option<u64>) -> Self {
+        let taken = data.len() as u64;
+        Self(Block {
+            taken,
+            data: data.to_vec(),
+            first: first_line,
+            first_byte,
+            skipped: None,
+            unit: Unit::Line,
+        })
+    }
+
+    /// What it took off the stored file.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        self.0.taken
+    }
+
+    #[getter]
+    fn data<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.data)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.data.len()
+    }
+
+    #[getter]
+    fn first_line(&self) -> u64 {
+        self.0.first
+    }
+
+    #[getter]
+    fn first_byte(&self) -> Option<u64> {
+        self.0.first_byte
+    }
+
+    #[getter]
+    fn skipped(&self) -> Option<&str> {
+        self.0.skipped.as_deref()
+    }
+
+    /// What a line was in the file: a "line" or an "element".
+    #[getter]
+    fn unit(&self) -> &'static str {
+        self.0.unit.name()
+    }
+
+    /// How many line ends there are.
+    fn count(&self, py: Python<'_>) -> usize {
+        detached(py, || memchr_iter(b'\n', &self.0.data).count())
+    }
+
+    /// The pages; a line of more than `longest` bytes is a bad one.
+    fn parse(&self, py: Python<'_>, names: Names, longest: usize) -> PyResult<ParsedLines> {
+        let parsed = detached(py, || {
+            let fields = fields(&names);
+            let mut parser = jsonl::Parser::new(&fields, self.0.data.len(), longest);
+            parser.block(&self.0.data);
+            parser.finish()
+        });
+        ParsedLines::new(py, parsed, Contents::Held)
+    }
+
+    /// The pages without their contents, and what a task makes of each while it is in the nearest cache.
+    fn read(
+        &self,
+        py: Python<'_>,
+        names: Names,
+        longest: usize,
+        task: &PageTask,
+    ) -> PyResult<(ParsedLines, PagesRead)> {
+        let data = &self.0.data;
+        let (parsed, read) = detached(py, || {
+            task.0.run(data.len(), |pass| {
+                let fields = fields(&names);
+                let mut parser = jsonl::Parser::new(&fields, PAGE.min(data.len()), longest);
+                parser.block_shown(data, |page| pass.text(page));
+                parser.finish()
+            })
+        });
+        Ok((ParsedLines::new(py, parsed, Contents::Gone)?, PagesRead::new(py, read)?))
+    }
 }
 
-fn with_buffer<R>(work: impl FnOnce(&mut Vec<u8>) -> R) -> R {
-    BLOCK.with_borrow_mut(|buffer| {
-        let result = work(buffer);
-        if buffer.capacity() > HELD {
-            *buffer = Vec::new();
-        }
-        result
-    })
+/// Whole lines that stand in a plain file of this machine.
+#[pyclass(module = "neardup._native", frozen)]
+#[derive(Debug)]
+pub struct LineStretch(Stretch);
+
+#[pymethods]
+impl LineStretch {
+    #[new]
+    fn new(path: PathBuf, start: u64, length: usize) -> Self {
+        Self(Stretch { path, start, length })
+    }
+
+    /// How many line ends there are.
+    fn count(&self, py: Python<'_>) -> PyResult<usize> {
+        detached(py, || self.0.count()).map_err(of_io)
+    }
+
+    /// The pages; a line of more than `longest` bytes is a bad one.
+    fn parse(&self, py: Python<'_>, names: Names, longest: usize) -> PyResult<ParsedLines> {
+        let parsed = detached(py, || {
+            let fields = fields(&names);
+            let mut parser = jsonl::Parser::new(&fields, self.0.length, longest);
+            self.0.blocks(|block| parser.block(block))?;
+            Ok(parser.finish())
+        });
+        ParsedLines::new(py, parsed.map_err(of_io)?, Contents::Held)
+    }
+
+    /// The pages without their contents, and what a task makes of each while it is in the nearest cache.
+    fn read(
+        &self,
+        py: Python<'_>,
+        names: Names,
+        longest: usize,
+        task: &PageTask,
+    ) -> PyResult<(ParsedLines, PagesRead)> {
+        let (parsed, read) = detached(py, || {
+            task.0.run(self.0.length, |pass| {
+                let fields = fields(&names);
+                let mut parser = jsonl::Parser::new(&fields, PAGE.min(self.0.length), longest);
+                self.0.blocks(|block| parser.block_shown(block, |page| pass.text(page)))?;
+                Ok(parser.finish())
+            })
+        });
+        Ok((ParsedLines::new(py, parsed.map_err(of_io)?, Contents::Gone)?, PagesRead::new(py, read)?))
+    }
 }
 
-/// Numbers of lines, the places of their reasons, and the reasons.
-type BadLines<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<String>);
-type Parsed<'py> = (Bound<'py, PyAny>, BadLines<'py>);
+/// What came of lines: columns of pages; numbers of bad lines, the places of their reasons, and the reasons; and how many
+/// line ends there are.
+#[pyclass(module = "neardup._native", frozen, get_all)]
+#[derive(Debug)]
+pub struct ParsedLines {
+    pages: Py<PyAny>,
+    bad: (Py<PyAny>, Py<PyAny>, Vec<String>),
+    count: usize,
+}
 
 /// Whether the contents of pages are among what was parsed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -241,17 +234,21 @@ enum Contents {
     Gone,
 }
 
-fn batch(py: Python<'_>, mut lines: jsonl::Lines, contents: Contents) -> PyResult<Parsed<'_>> {
-    let bad = std::mem::take(&mut lines.bad);
-    let columns = detached(py, || columns(lines, contents))
-        .map_err(|error| PyValueError::new_err(error.to_string()))?;
-    // Column by column: a batch handed over whole would live, contents and all, as long as its ids are held.
-    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-    let arrays = columns.into_iter().map(|(_, array)| pyarrow(py, array)).collect::<PyResult<Vec<_>>>()?;
-    let batch = py.import("pyarrow")?.getattr("RecordBatch")?.call_method1("from_arrays", (arrays, names))?;
-    let line = pyarrow(py, Arc::new(Int64Array::from(bad.line)))?;
-    let reason = pyarrow(py, Arc::new(UInt32Array::from(bad.reason)))?;
-    Ok((batch, (line, reason, bad.reasons)))
+impl ParsedLines {
+    fn new(py: Python<'_>, (mut lines, count): (jsonl::Lines, usize), contents: Contents) -> PyResult<Self> {
+        let bad = std::mem::take(&mut lines.bad);
+        let columns = detached(py, || columns(lines, contents))
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        // Column by column: a batch handed over whole would live, contents and all, as long as its ids are held.
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let arrays =
+            columns.into_iter().map(|(_, array)| pyarrow(py, array)).collect::<PyResult<Vec<_>>>()?;
+        let batch =
+            py.import("pyarrow")?.getattr("RecordBatch")?.call_method1("from_arrays", (arrays, names))?;
+        let line = pyarrow(py, Arc::new(Int64Array::from(bad.line)))?.unbind();
+        let reason = pyarrow(py, Arc::new(UInt32Array::from(bad.reason)))?.unbind();
+        Ok(Self { pages: batch.unbind(), bad: (line, reason, bad.reasons), count })
+    }
 }
 
 type Columns = Vec<(&'static str, ArrayRef)>;

@@ -16,8 +16,6 @@ use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
 use crate::arrays::{detached, list_array, pyarrow};
-use crate::compute::ReadKind;
-use crate::reading::{Asked, Fingerprinted, PagesRead, with_workbench};
 
 pub fn reading(hash: &str, site_rule: &str) -> PyResult<Reading> {
     let hash = match hash {
@@ -81,60 +79,6 @@ impl Pages {
             url: value(&self.url, at),
         })
     }
-}
-
-type Read<'py> = (
-    Bound<'py, PyAny>,
-    Bound<'py, PyAny>,
-    Bound<'py, PyAny>,
-    Bound<'py, PyArray1<bool>>,
-    Bound<'py, PyArray1<u64>>,
-    Bound<'py, PyArray1<u64>>,
-);
-
-/// (tokens, title, site, replaced, identity high, identity low) of each page.
-#[pyfunction]
-#[pyo3(signature = (content, html, charset, url, *, hash="fold", site_rule="registrable"))]
-pub fn read_pages<'py>(
-    py: Python<'py>,
-    content: PyArray,
-    html: PyArray,
-    charset: PyArray,
-    url: PyArray,
-    hash: &str,
-    site_rule: &str,
-) -> PyResult<Read<'py>> {
-    let made = fingerprint_pages(py, content, html, charset, url, Vec::new(), true, hash, site_rule)?;
-    let (_, tokens, title, site, replaced, high, low, _) = made;
-    Ok((tokens.expect("they are held"), title, site, replaced, high, low))
-}
-
-/// (how many tokens, tokens if they are to be held, title, site, replaced, identity high, identity low, a column for each
-/// kind of fingerprint) of each page, made in one pass.
-#[pyfunction]
-#[pyo3(signature = (content, html, charset, url, kinds, *, held, hash="fold", site_rule="registrable"))]
-#[allow(clippy::too_many_arguments)]
-pub fn fingerprint_pages<'py>(
-    py: Python<'py>,
-    content: PyArray,
-    html: PyArray,
-    charset: PyArray,
-    url: PyArray,
-    kinds: Vec<ReadKind>,
-    held: bool,
-    hash: &str,
-    site_rule: &str,
-) -> PyResult<Fingerprinted<'py>> {
-    let asked = Asked::new(kinds, held, hash, site_rule)?;
-    let pages = Pages::new(&content, &html, &charset, &url)?;
-    let made = detached(py, || {
-        with_workbench(|bench| {
-            let mut reading = PagesRead::new(&asked, pages.bytes(), bench);
-            pages.iter().for_each(|page| reading.page(page));
-            reading.end()
-        })
-    });
-    made.into_python(py)
 }
 
 /// (terms, title, site, encoding) of one page, the terms as strings.

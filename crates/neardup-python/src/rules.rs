@@ -8,6 +8,7 @@ use neardup_core::parity;
 use neardup_core::rules::many::{HeldSets, PageKeys, Pages};
 use neardup_core::rules::{self, Rule};
 use neardup_core::sets::{Batches, SetSource, Sets};
+use neardup_engine::set_files::{Place, SetFiles};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,7 +16,6 @@ use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, flat};
 use crate::pairs::contiguous;
-use crate::set_files::{Place, SetFiles};
 
 /// What is held of pages, as Python says it: an object with these attributes. Columns and sets are those of a plan, in its
 /// order; what no rule speaks of that is asked may be missing.

@@ -5,7 +5,7 @@ others are computed of the tokens afterwards."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -68,21 +68,24 @@ class OnePass:
 
     def __init__(self, reading: Reading, kinds: Sequence[Fingerprint | ChunkSets], held: bool = False) -> None:
         self._kinds = [kind for kind in kinds if made_while_reading(kind)]
-        #: The same for functions of the native module that read pages.
-        self.asked: dict[str, Any] = {
-            "kinds": self._kinds,
-            "held": held or len(self._kinds) < len(kinds),
-            "hash": reading.hash,
-            "site_rule": reading.site,
-        }
+        #: What a source that makes it on the way takes along.
+        self.task = _native.PageTask(
+            self._kinds, held or len(self._kinds) < len(kinds), hash=reading.hash, site_rule=reading.site
+        )
 
     def of(self, pages: pa.RecordBatch) -> ReadPages:
         """Reads a batch of pages."""
-        columns = (pages.column(name) for name in ("content", "html", "charset", "url"))
-        return self.read(_native.fingerprint_pages(*columns, **self.asked))
+        return self.read(self.task.read(*(pages.column(name) for name in ("content", "html", "charset", "url"))))
 
-    def read(self, answer: tuple[Any, ...]) -> ReadPages:
-        """What the native module answered."""
-        lengths, tokens, title, site, replaced, high, low, made = answer
-        by_kind = dict(zip(self._kinds, made, strict=True))
-        return ReadPages(lengths, tokens, title, site, replaced, high, low, by_kind)
+    def read(self, read: _native.PagesRead) -> ReadPages:
+        """What the native module made of pages."""
+        return ReadPages(
+            read.lengths,
+            read.tokens,
+            read.title,
+            read.site,
+            read.replaced,
+            read.identity_high,
+            read.identity_low,
+            dict(zip(self._kinds, read.made, strict=True)),
+        )

@@ -19,9 +19,7 @@ from neardup.errors import InputError
 from neardup.sources.expand import expand
 from neardup.sources.files import Place
 from neardup.sources.framing import Framed, frame
-from neardup.sources.http import BodyError, decode_body
 from neardup.sources.unpack import Unpacked
-from neardup.sources.warc_library import record_from
 
 #: Bodies of records that cannot be gone back to (a file compressed as a whole) are held, up to so many bytes.
 HELD_BYTES: Final = 256 << 20
@@ -130,7 +128,7 @@ class Archive:
         known = self._records.get(url)
         if known is not None and (known.status < 400 or status >= 400):
             return
-        back = place.once is None and unpacked.dictionary is None
+        back = place.once is None and not unpacked.has_dictionary
         if back and framed.offset is not None and framed.length is not None:
             self._records[url] = _Stored(status, place, framed.offset, framed.length)
             return
@@ -161,24 +159,10 @@ class Archive:
 
 
 def _read(framed: Framed) -> Answer | None:
-    try:
-        record = record_from(framed.header + framed.block)
-        if framed.kind == "resource":
-            kind = (record.headers.get_bytes(b"Content-Type") or b"text/html").decode("latin-1")
-            return Answer(200, {"content-type": kind}, framed.block)
-        if not record.is_http:
-            return None
-        record.parse_http(auto_decode="none")
-        headers = record.http_headers
-        status, body = headers.status_code or 200, record.reader.read(len(framed.block))
-        fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers.items_bytes()}
-        body = decode_body(
-            body,
-            transfer=fields.get("transfer-encoding", ""),
-            content=fields.get("content-encoding", ""),
-            limit=BODY_BYTES,
-            partial=True,
-        )
-    except (OSError, ValueError, BodyError):
+    if framed.kind == "resource":
+        return Answer(200, {"content-type": framed.field("Content-Type") or "text/html"}, framed.block)
+    answer = framed.answer(BODY_BYTES)
+    if answer is None:
         return None
+    status, fields, body = answer
     return Answer(status, {name: value for name, value in fields.items() if name not in _OF_TRANSPORT}, body)

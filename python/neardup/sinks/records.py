@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+from neardup import _native
 from neardup.errors import OutputError
 from neardup.sinks.decisions import ADDED, Decision, Decisions
 from neardup.sinks.packing import pack_record
 from neardup.sources.files import STDIN_NAME, Place
 from neardup.sources.framing import Framed, frame
-from neardup.sources.http import BodyError
 from neardup.sources.tree import PageFiles, read_page_file
 from neardup.sources.unpack import Unpacked
-from neardup.sources.warc import PAGE_KINDS, NotAPage, WarcFile, read_page
+from neardup.sources.warc import PAGE_KINDS, WarcFile
 from neardup.spreadsheet import as_text
 from neardup.workers import in_order
 from neardup.writing import output_error, replacing
@@ -96,16 +96,25 @@ def _is_page(framed: Framed, expected: int | None, longest: int) -> bool:
     """Whether a record is a page: the one that is expected next, where it is known by the place it is stored at."""
     if expected is not None and framed.offset is not None:
         return framed.offset == expected
+    return gives_page(framed, longest)
+
+
+def gives_page(framed: Framed, longest: int) -> bool:
+    """Whether a page can be read off a record.
+
+    >>> gives_page(Framed("offset 0", kind="response", block=b"no page"), 1000)
+    False
+    """
     try:
-        read_page(framed, longest)
-    except (NotAPage, BodyError):
+        framed.page(longest)
+    except (_native.NotAPage, _native.BodyError):
         return False
     return True
 
 
 def _copied(framed: Framed, stored: IO[bytes] | None, unpacked: Unpacked) -> _Record | None:
     """A record as it stands in the file, or packed anew where it does not stand by itself; none if not all is held."""
-    if stored is not None and framed.offset is not None and framed.length is not None and not unpacked.dictionary:
+    if stored is not None and framed.offset is not None and framed.length is not None and not unpacked.has_dictionary:
         stored.seek(framed.offset)
         data = b""
         while len(data) < framed.length and (more := stored.read(framed.length - len(data))):

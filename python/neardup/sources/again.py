@@ -111,7 +111,7 @@ def _several(records: Iterator[bytes | None]) -> Iterator[bytes | None]:
 def _lines(file: JsonLines, lines: Sequence[bytes | None]) -> list[pa.RecordBatch | None]:
     """Lines of a file, parsed together; a file that has changed may give what is more than a line, or less."""
     block = b"".join((b"" if line is None or b"\n" in line else line) + b"\n" for line in lines)
-    pages = file.load(Block(len(block), block, 0, None)).pages
+    pages = file.load(Block(block)).pages
     found: list[pa.RecordBatch | None] = [None] * len(lines)
     for at, line in enumerate(pages.column("record").to_pylist()):
         found[line] = pages.slice(at, 1)
@@ -127,7 +127,7 @@ def _archived(file: WarcFile, records: Sequence[bytes | None]) -> list[pa.Record
     found: list[pa.RecordBatch | None] = [None] * len(records)
     archive = reader(Unpacked(io.BytesIO(stored)), file.longest)
     while (taken := archive.next_pages(file.longest, len(records), file.longest)) is not None:
-        pages = load_records(file.place, taken[2], file.longest).pages
+        pages = load_records(file.place, taken[2]).pages
         for at, begin in enumerate(pages.column("offset").to_pylist()):
             if begin in number:
                 found[number.pop(begin)] = pages.slice(at, 1)

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, Self
 
 import pyarrow as pa
 
-from neardup.methods.one_pass import OnePass, ReadPages
+from neardup import _native
 from neardup.page import PAGES, Skipped
 from neardup.record import record
 
@@ -73,9 +73,9 @@ class Chunk:
     nbytes: int
     load: Callable[[], Loaded]
     plain: int | None = None
-    #: The same with what one pass makes of the pages, where the source can make it on the way: contents need not be
-    #: held then, and are null.
-    read: Callable[[OnePass], tuple[Loaded, ReadPages]] | None = None
+    #: The same with what a task makes of the pages, where the source can make it on the way: contents need not be held
+    #: then, and are null.
+    read: Callable[[_native.PageTask], tuple[Loaded, _native.PagesRead]] | None = None
 
 
 class Source(Protocol):

@@ -6,6 +6,7 @@ Standard input is either read once as it comes, or copied to a temporary file wh
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -135,6 +136,17 @@ class Once:
             self._head = self._head[len(taken) :]
             return taken + self._stream.read() if size < 0 else taken
         return self._stream.read(size)
+
+    def native(self) -> tuple[bytes, io.FileIO] | None:
+        """What was read already and is not asked for again, and the system's file that the rest stands in; None if it
+        stands in none. Whoever takes these reads on without Python."""
+        stream = self._stream
+        if not isinstance(stream, io.BufferedReader) or type(stream.raw) is not io.FileIO:
+            return None
+        # What the buffer holds is at hand: no more is read for it.
+        held = self._head + stream.read(len(stream.peek(1)))
+        self._head = b""
+        return held, stream.raw
 
     def close(self) -> None:
         """Leaves standard input open: it is not ours."""

@@ -9,7 +9,6 @@ A block is held whole up to a length; of a longer one only the head is, enough t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from neardup import _native
@@ -22,24 +21,8 @@ HTTP_BYTES: Final = 1 << 20
 #: What is held of a longer block.
 HEAD_BYTES: Final = 64 << 10
 
-
-@dataclass(frozen=True, slots=True)
-class Framed:
-    """One record as it stands, or (``damage``) a stretch that is none.
-
-    ``offset`` and ``length`` are those of the stored bytes, where reading can begin there (else None);
-    ``position`` says in words where it is. ``block`` is shorter than ``block_length`` where only its head was
-    held.
-    """
-
-    position: str
-    offset: int | None = None
-    length: int | None = None
-    kind: str = ""
-    header: bytes = b""
-    block: bytes = b""
-    block_length: int = 0
-    damage: str | None = None
+#: One record as it stands, or (``damage``) a stretch that is none.
+Framed = _native.Framed
 
 
 def reader(unpacked: Unpacked, longest: int = PAGE_BYTES) -> _native.WarcReader:
@@ -64,4 +47,4 @@ def frame(unpacked: Unpacked, longest: int = PAGE_BYTES) -> Iterator[Framed]:
     """
     records = reader(unpacked, longest)
     while (record := records.next_record()) is not None:
-        yield Framed(*record)
+        yield record

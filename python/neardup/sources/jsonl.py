@@ -2,32 +2,29 @@
 
 The reader cuts blocks at line ends and does not look inside; a kernel parses a block in a worker, and of a plain file
 reads it there as well, so that the file is read once. A line that does not parse is named by its number in the file,
-and the rest goes on. A file that holds one JSON array is read as its elements (``json_array``).
+and the rest goes on. A file that holds one JSON array is read as its elements. All of it is native (``reader/lines.rs``
+and ``reader/stretch.rs`` of ``neardup-engine``); here is which of these a file needs.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
-from itertools import chain
 from typing import Any, Final, TypeVar
-
-import pyarrow as pa
 
 from neardup import _native
 from neardup.errors import InputError
 from neardup.lazy import later
-from neardup.methods.one_pass import OnePass, ReadPages
 from neardup.page import BATCH_BYTES, PAGES, Skipped
 from neardup.record import record
 from neardup.sources.base import PAGE_BYTES, Chunk, Fields, Loaded, build_pages, only_skipped
 from neardup.sources.files import Place
-from neardup.sources.json_array import array_begins, elements
 from neardup.sources.line_numbers import LineNumbers
 from neardup.sources.skipped import SkippedRecords
-from neardup.sources.unpack import Piece, Unpacked, compression_of
+from neardup.sources.unpack import Unpacked, compression_of
 
 pc = later("pyarrow.compute")
 
@@ -38,24 +35,12 @@ _PEEK_LINES: Final = 100
 _PEEK_BYTES: Final = 4 << 20
 
 Read = TypeVar("Read")
-#: Numbers of lines in a block, the places of their reasons, and the reasons.
-BadLines = tuple[pa.Array, pa.Array, list[str]]
 
 
-@record(frozen=True, slots=True)
-class Block:
-    """Whole lines of a file, or (``skipped``) a place where they could not be had.
-
-    ``nbytes`` is what it took off the stored file, ``first_line`` the number of its first line from 0, and
-    ``first_byte`` where it begins in the file, if reading can begin there. ``unit`` is what a line was in the file.
-    """
-
-    nbytes: int
-    data: bytes
-    first_line: int
-    first_byte: int | None
-    skipped: Skipped | None = None
-    unit: str = "line"
+#: Whole lines of a file, or (``skipped`` says why) a place where they could not be had. ``nbytes`` is what it took off
+#: the stored file, ``first_line`` the number of its first line from 0, and ``first_byte`` where it begins in the file,
+#: if reading can begin there. ``unit`` is what a line was in the file.
+Block = _native.LineBlock
 
 
 @record(frozen=True, slots=True)
@@ -112,10 +97,9 @@ class JsonLines:
                 if piece.damage or len(text) >= _PEEK_BYTES or text.count(b"\n") >= _PEEK_LINES:
                     break
         rows = []
-        if array_begins(text):
-            cutter = _native.ArrayCutter(self.longest)
-            cutter.feed(text)
-            text, _ = cutter.take()
+        if _native.array_begins(text):
+            blocks = _native.LineBlocks(Unpacked(io.BytesIO(text)), _PEEK_BYTES, self.longest, False)
+            text = b"".join(block.data for block in blocks)
         for line in text.removeprefix(_BOM).split(b"\n")[:_PEEK_LINES]:
             try:
                 row = json.loads(line)
@@ -138,56 +122,28 @@ class JsonLines:
             return
         for block in self.blocks():
             if block.skipped is not None:
-                yield only_skipped(block.nbytes, block.skipped)
+                position = f"{block.unit} {block.first_line + 1}"
+                yield only_skipped(block.nbytes, Skipped(self.place.name, position, block.skipped))
             else:
-                yield Chunk(block.nbytes, partial(self.load, block), len(block.data), partial(self._read, block))
+                yield Chunk(block.nbytes, partial(self.load, block), len(block), partial(self._read, block))
 
     def blocks(self) -> Iterator[Block]:
         """The file cut at line ends, and what had to be passed over."""
         with self.place.open() as raw:
-            if not self._is_plain:
-                yield from self._cut(Unpacked(raw))
-                return
-            stretches: list[Stretch] = []
-            numbers = self._line_numbers(stretches)
-            for stretch in self._stretches(stretches):
-                first = numbers.before(stretch.number)
-                if stretch.long:
-                    yield Block(stretch.nbytes, b"", first, None, self._skipped(stretch, numbers))
-                    continue
-                raw.seek(stretch.start)
-                data = raw.read(stretch.length)
-                numbers.end(stretch.number, _native.count_lines(data))
-                yield Block(stretch.nbytes, data, first, stretch.start)
+            yield from _native.LineBlocks(Unpacked(raw), BATCH_BYTES, self.longest, self._is_seekable)
 
     def _line_numbers(self, stretches: list[Stretch]) -> LineNumbers:
         def count(number: int) -> int:
             stretch = stretches[number]
             if stretch.long:
                 return 1
-            return self._readable(_native.count_lines_in_file, self.place.path, stretch.start, stretch.length)
+            return self._readable(self._lines_of(stretch).count)
 
         return LineNumbers(count)
 
     def _skipped(self, stretch: Stretch, numbers: LineNumbers) -> Skipped:
         line = numbers.before(stretch.number) + 1
         return Skipped(self.place.name, f"line {line}", _native.too_long("a line", stretch.long, self.longest))
-
-    def _cut(self, unpacked: Unpacked) -> Iterator[Block]:
-        """The blocks of a stream."""
-        pieces = iter(unpacked)
-        head: list[Piece] = []
-        # Enough to tell an array from lines; damage is for those who cut.
-        while sum(len(piece.data) for piece in head) < _HEAD_BYTES and (piece := next(pieces, None)) is not None:
-            head.append(piece)
-        pieces = chain(head, pieces)
-        if not array_begins(b"".join(piece.data for piece in head)):
-            yield from _Cutter(self.place, unpacked, pieces, self.longest).cut()
-            return
-        counted = 0
-        for first, lines, skipped in elements(self.place.name, pieces, self.longest):
-            yield Block(unpacked.taken - counted, lines, first, None, skipped, "element")
-            counted = unpacked.taken
 
     def is_array(self) -> bool:
         """Whether it holds one JSON array."""
@@ -197,7 +153,7 @@ class JsonLines:
                 text += piece.data
                 if piece.damage or len(text) >= _HEAD_BYTES:
                     break
-        return array_begins(text)
+        return _native.array_begins(text)
 
     @cached_property
     def _head(self) -> bytes:
@@ -206,7 +162,14 @@ class JsonLines:
     @property
     def _is_plain(self) -> bool:
         """Whether any place of it can be read by itself."""
-        return self.place.is_local and compression_of(self._head) == "none" and not array_begins(self._head)
+        return self._is_seekable and not _native.array_begins(self._head)
+
+    @property
+    def _is_seekable(self) -> bool:
+        return self.place.is_local and compression_of(self._head) == "none"
+
+    def _lines_of(self, stretch: Stretch) -> _native.LineStretch:
+        return _native.LineStretch(self.place.path, stretch.start, stretch.length)
 
     def _stretches(self, found: list[Stretch]) -> Iterator[Stretch]:
         """A plain file cut at line ends, ``found`` as they come. Only the ends are looked at here, so that workers need
@@ -244,46 +207,31 @@ class JsonLines:
             raise InputError(reason, where=self.place.name) from None
 
     def _load_stretch(self, stretch: Stretch, numbers: LineNumbers) -> Loaded:
-        rows, bad = self._of_stretch(stretch, numbers, _native.parse_jsonl_file)
-        return self._loaded(rows, bad, numbers.before(stretch.number), stretch.start)
+        with numbers.reading(stretch.number) as counted:
+            parsed = self._readable(self._lines_of(stretch).parse, self.fields.names(), self.longest)
+            counted(parsed.count)
+        return self._loaded(parsed, numbers.before(stretch.number), stretch.start)
 
-    def _read_stretch(self, stretch: Stretch, numbers: LineNumbers, one_pass: OnePass) -> tuple[Loaded, ReadPages]:
-        rows, bad, read = self._of_stretch(stretch, numbers, _native.fingerprint_jsonl_file, **one_pass.asked)
-        return self._loaded(rows, bad, numbers.before(stretch.number), stretch.start), one_pass.read(read)
-
-    def _of_stretch(
-        self, stretch: Stretch, numbers: LineNumbers, parse: Callable[..., Any], **asked: Any
-    ) -> tuple[Any, ...]:
-        """What a function of the native module makes of a stretch, but for how many lines it has."""
-        lines = None
-        numbers.begin(stretch.number)
-        try:
-            rows, bad, lines, *more = self._readable(
-                partial(parse, **asked),
-                self.place.path,
-                stretch.start,
-                stretch.length,
-                self.fields.names(),
-                self.longest,
-            )
-        finally:
-            numbers.end(stretch.number, lines)
-        return rows, bad, *more
+    def _read_stretch(
+        self, stretch: Stretch, numbers: LineNumbers, task: _native.PageTask
+    ) -> tuple[Loaded, _native.PagesRead]:
+        with numbers.reading(stretch.number) as counted:
+            parsed, read = self._readable(self._lines_of(stretch).read, self.fields.names(), self.longest, task)
+            counted(parsed.count)
+        return self._loaded(parsed, numbers.before(stretch.number), stretch.start), read
 
     def load(self, block: Block) -> Loaded:
         """The pages of a block; a page's ``record`` is the number of its line in the file, from 0."""
-        rows, bad = _native.parse_jsonl(block.data, self.fields.names(), self.longest)
-        return self._loaded(rows, bad, block.first_line, block.first_byte, block.unit)
+        parsed = block.parse(self.fields.names(), self.longest)
+        return self._loaded(parsed, block.first_line, block.first_byte, block.unit)
 
-    def _read(self, block: Block, one_pass: OnePass) -> tuple[Loaded, ReadPages]:
-        rows, bad, read = _native.fingerprint_jsonl(block.data, self.fields.names(), self.longest, **one_pass.asked)
-        return self._loaded(rows, bad, block.first_line, block.first_byte, block.unit), one_pass.read(read)
+    def _read(self, block: Block, task: _native.PageTask) -> tuple[Loaded, _native.PagesRead]:
+        parsed, read = block.read(self.fields.names(), self.longest, task)
+        return self._loaded(parsed, block.first_line, block.first_byte, block.unit), read
 
-    def _loaded(
-        self, rows: pa.RecordBatch, bad: BadLines, first: int, first_byte: int | None, unit: str = "line"
-    ) -> Loaded:
+    def _loaded(self, parsed: _native.ParsedLines, first: int, first_byte: int | None, unit: str = "line") -> Loaded:
         """Pages, with or without their contents."""
-        source = self.place.name
+        source, rows = self.place.name, parsed.pages
         columns: dict[str, Any] = {"charset": "utf-8"}
         columns |= {name: rows[name] for name in PAGES.names if name in rows.schema.names}
         columns["record"] = pc.add(rows["line"], first) if first else rows["line"]
@@ -292,7 +240,7 @@ class JsonLines:
         else:
             del columns["length"]
         pages = build_pages(columns, source, rows.num_rows)
-        lines, places, reasons = bad
+        lines, places, reasons = parsed.bad
         if not reasons:
             return Loaded(pages)
         return Loaded(pages, SkippedRecords.of_lines(source, unit, pc.add(lines, first + 1), places, reasons))
@@ -322,87 +270,3 @@ def _long_line(path: str, start: int, size: int) -> tuple[int, int]:
                 return size + end, size + end + 1
             size += len(data)
     return size, size
-
-
-class _Cutter:
-    """Cuts a stream into blocks of whole lines, counting lines and bytes."""
-
-    def __init__(self, place: Place, unpacked: Unpacked, pieces: Iterator[Piece], longest: int) -> None:
-        self._name, self._unpacked, self._pieces, self._longest = place.name, unpacked, pieces, longest
-        self._seekable = unpacked.compression == "none" and place.is_local
-        self._counted = 0  # stored bytes accounted for by earlier blocks
-        self._lines = self._start = 0  # lines and plain bytes before what is held
-        self._whole: list[bytes] = []  # held pieces up to a line end
-        self._rest: list[bytes] = []  # held pieces behind it
-        self._whole_size = self._rest_size = 0
-        self._long = 0  # bytes so far of a line that is too long to be held
-
-    def cut(self) -> Iterator[Block]:
-        for piece in self._pieces:
-            if piece.damage is not None:
-                yield from self._flush()
-                yield self._skip(f"{piece.damage} (at byte {piece.offset} of the file)")
-                continue
-            data = piece.data
-            if self._long:
-                end = data.find(b"\n")
-                self._long += len(data) if end < 0 else end
-                self._start += len(data) if end < 0 else end + 1
-                if end < 0:
-                    continue
-                yield self._skip_long_line()
-                data = data[end + 1 :]
-            self._take(data)
-            if self._whole_size + self._rest_size >= BATCH_BYTES:
-                yield from self._flush()
-            if self._rest_size > self._longest:
-                yield from self._flush()
-                self._long = self._rest_size
-                self._let_go()
-        if self._long:
-            yield self._skip_long_line()
-        self._whole += self._rest  # a last line needs no line end
-        yield from self._flush()
-
-    def _take(self, data: bytes) -> None:
-        end = data.rfind(b"\n") + 1
-        if end:
-            self._whole += [*self._rest, data[:end]]
-            self._whole_size += self._rest_size + end
-            self._rest, self._rest_size = [], 0
-        if end < len(data):
-            self._rest.append(data[end:])
-            self._rest_size += len(data) - end
-
-    def _flush(self) -> Iterator[Block]:
-        if not self._whole:
-            return
-        data = b"".join(self._whole)
-        if self._start == 0 and data.startswith(_BOM):
-            data, self._start = data[len(_BOM) :], len(_BOM)
-        yield Block(self._used(), data, self._lines, self._start if self._seekable else None)
-        self._lines += _native.count_lines(data)
-        self._start += len(data)
-        self._whole, self._whole_size = [], 0
-
-    def _let_go(self) -> None:
-        """Lets go of the unfinished line."""
-        self._start += self._rest_size
-        self._rest, self._rest_size = [], 0
-
-    def _skip(self, reason: str) -> Block:
-        """Names the line that is not finished, and lets go of it."""
-        self._let_go()
-        self._long = 0
-        skipped = Skipped(self._name, f"line {self._lines + 1}", reason)
-        return Block(self._used(), b"", self._lines, None, skipped)
-
-    def _skip_long_line(self) -> Block:
-        block = self._skip(_native.too_long("a line", self._long, self._longest))
-        self._lines += 1
-        return block
-
-    def _used(self) -> int:
-        used = self._unpacked.taken - self._counted
-        self._counted += used
-        return used

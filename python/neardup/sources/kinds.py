@@ -13,7 +13,7 @@ from functools import partial
 from types import TracebackType
 from typing import Final, Self
 
-from neardup.methods.one_pass import OnePass, ReadPages
+from neardup import _native
 from neardup.page import Kinds, Skipped
 from neardup.sources.base import Chunk, Loaded, Source
 
@@ -91,8 +91,10 @@ def _load(load: Callable[[], Loaded]) -> Loaded:
     return loaded
 
 
-def _read(read: Callable[[OnePass], tuple[Loaded, ReadPages]], one_pass: OnePass) -> tuple[Loaded, ReadPages]:
-    loaded, pages = read(one_pass)
+def _read(
+    read: Callable[[_native.PageTask], tuple[Loaded, _native.PagesRead]], task: _native.PageTask
+) -> tuple[Loaded, _native.PagesRead]:
+    loaded, pages = read(task)
     _refuse_text(loaded)
     return loaded, pages
 

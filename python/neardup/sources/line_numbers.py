@@ -7,7 +7,8 @@ number of a line waits for the stretches before it that are being read, and coun
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Condition
 
 
@@ -42,6 +43,21 @@ class LineNumbers:
             elif self._lines.get(stretch) is None:
                 self._lines.pop(stretch, None)
             self._changed.notify_all()
+
+    @contextmanager
+    def reading(self, stretch: int) -> Iterator[Callable[[int], None]]:
+        """Begins and ends a stretch; whoever reads it gives its lines to what comes."""
+        lines: int | None = None
+
+        def counted(count: int) -> None:
+            nonlocal lines
+            lines = count
+
+        self.begin(stretch)
+        try:
+            yield counted
+        finally:
+            self.end(stretch, lines)
 
     def before(self, stretch: int) -> int:
         """How many lines stand before a stretch."""

@@ -41,13 +41,15 @@ class PlainText:
 
     def advance(self, **form: Any) -> list[pa.Array]:
         """Takes the records from the position on that leave no doubt, as the kernel gives them."""
-        arrays, self.at, self.line, self.stop = _native.read_delimited(self.data, self.at, self.line, **form)
-        return arrays
+        rows = _native.read_delimited(self.data, self.at, self.line, **form)
+        self.at, self.line, self.stop = rows.at, rows.line, rows.stop
+        return rows.columns
 
     def pass_wrong_rows(self, **form: Any) -> list[tuple[int, str]]:
         """Passes rows of another width that leave no doubt either: their lines, and what is wrong."""
-        lines, fields, self.at, self.line = _native.wrong_rows(self.data, self.at, self.line, **form)
-        return [(line, _width(count, form["width"])) for line, count in zip(lines, fields, strict=True)]
+        wrong = _native.wrong_rows(self.data, self.at, self.line, **form)
+        self.at, self.line = wrong.at, wrong.line
+        return [(line, _width(count, form["width"])) for line, count in zip(wrong.lines, wrong.fields, strict=True)]
 
     @property
     def held(self) -> int:

@@ -81,15 +81,11 @@ class PageTokens:
 
 def read(pages: pa.RecordBatch, reading: Reading = Reading()) -> PageTokens:
     """The tokens, titles, sites and identities of a batch of pages (schema ``neardup.page.PAGES``)."""
+    task = _native.PageTask([], held=True, hash=reading.hash, site_rule=reading.site)
+    answer = task.read(*(pages.column(name) for name in ("content", "html", "charset", "url")))
+    assert answer.tokens is not None, "they are held"
     return PageTokens(
-        *_native.read_pages(
-            pages.column("content"),
-            pages.column("html"),
-            pages.column("charset"),
-            pages.column("url"),
-            hash=reading.hash,
-            site_rule=reading.site,
-        )
+        answer.tokens, answer.title, answer.site, answer.replaced, answer.identity_high, answer.identity_low
     )
 
 

@@ -25,6 +25,15 @@ impl Default for Texts {
 }
 
 impl Texts {
+    pub fn value(&self, row: usize) -> &[u8] {
+        &self.bytes[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
+
+    /// The value of a row as text, if it has one.
+    pub fn text(&self, row: usize) -> Option<&str> {
+        self.present[row].then(|| std::str::from_utf8(self.value(row)).unwrap_or_default())
+    }
+
     fn push(&mut self, value: Option<&[u8]>) {
         self.bytes.extend_from_slice(value.unwrap_or_default());
         self.offsets.push(self.bytes.len() as i64);
@@ -84,14 +93,15 @@ enum Verdict<'a> {
     Aside,
 }
 
-#[derive(Default)]
-struct Page<'a> {
-    id: &'a str,
-    url: &'a str,
-    date: &'a str,
-    content: &'a [u8],
-    html: bool,
-    charset: Option<String>,
+/// A page; an empty string is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page<'a> {
+    pub id: &'a str,
+    pub url: &'a str,
+    pub date: &'a str,
+    pub content: &'a [u8],
+    pub html: bool,
+    pub charset: Option<String>,
 }
 
 impl Pages {
@@ -152,7 +162,8 @@ impl Pages {
         }
     }
 
-    fn push_page(&mut self, page: Page<'_>, number: i64, stored: Option<Stored>) {
+    /// Appends a page.
+    pub fn push_page(&mut self, page: Page<'_>, number: i64, stored: Option<Stored>) {
         for (column, text) in
             [(&mut self.id, page.id), (&mut self.url, page.url), (&mut self.date, page.date)]
         {
@@ -165,7 +176,25 @@ impl Pages {
         self.stored.push(stored);
     }
 
-    fn ignore(&mut self, kind: &str) {
+    /// The page in a row.
+    pub fn page(&self, row: usize) -> Page<'_> {
+        Page { content: self.content.value(row), ..self.without_content(row) }
+    }
+
+    /// The same without its content, which need not be there any more.
+    pub fn without_content(&self, row: usize) -> Page<'_> {
+        Page {
+            id: self.id.text(row).unwrap_or_default(),
+            url: self.url.text(row).unwrap_or_default(),
+            date: self.date.text(row).unwrap_or_default(),
+            content: b"",
+            html: self.html[row],
+            charset: self.charset.text(row).map(str::to_owned),
+        }
+    }
+
+    /// Counts a record that is no page.
+    pub fn ignore(&mut self, kind: &str) {
         match self.ignored.iter_mut().find(|(found, _)| found == kind) {
             Some((_, count)) => *count += 1,
             None => self.ignored.push((kind.to_owned(), 1)),
@@ -299,16 +328,20 @@ fn http_parts(block: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((digits[0], &head[fields..end], &block[end..]))
 }
 
-const OTHER: &str = "neither HTML nor plain text";
+/// What pages are that hold neither HTML nor plain text.
+pub const OTHER: &str = "neither HTML nor plain text";
 const REDIRECT: &str = "response with status 3xx";
 
-enum Media {
+/// What a content type says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Media {
     Unnamed,
     Other,
     Named { html: bool },
 }
 
-fn media_type(content_type: &str) -> Media {
+/// Whether a content type names HTML, plain text, anything else or nothing.
+pub fn media_type(content_type: &str) -> Media {
     let named = content_type.split(';').next().unwrap_or_default().trim();
     if named.is_empty() {
         Media::Unnamed
@@ -322,7 +355,7 @@ fn media_type(content_type: &str) -> Media {
 }
 
 /// The charset that a content type names, in lower case.
-fn named_charset(content_type: &str) -> Option<String> {
+pub fn named_charset(content_type: &str) -> Option<String> {
     let blanks = [' ', '\t'];
     content_type.match_indices(';').find_map(|(at, _)| {
         let parameter = content_type[at + 1..].trim_start_matches(blanks);
@@ -333,7 +366,9 @@ fn named_charset(content_type: &str) -> Option<String> {
             .filter(|_| name.eq_ignore_ascii_case("charset"))?;
         let value = value.trim_start_matches(blanks);
         let value = value.strip_prefix(['"', '\'']).unwrap_or(value);
-        let end = value.find([' ', '"', '\'', ';', ',']).unwrap_or(value.len());
+        let end = value
+            .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | ','))
+            .unwrap_or(value.len());
         (end > 0).then(|| value[..end].to_ascii_lowercase())
     })
 }

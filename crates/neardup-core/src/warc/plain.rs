@@ -110,11 +110,16 @@ impl Plain {
     /// Appends a piece; `starts` says that it is the beginning of the member stored at `offset`.
     pub fn append(&mut self, piece: &[u8], offset: u64, starts: bool) {
         let from = self.room().len();
+        self.data.extend_from_slice(piece);
+        self.appended(from, offset, starts);
+    }
+
+    /// What stands in [`Plain::room`] from `from` on was appended: as [`Plain::append`] says it.
+    pub fn appended(&mut self, from: usize, offset: u64, starts: bool) {
         if starts {
             self.starts_member(from, offset);
         }
         self.member = offset;
-        self.data.extend_from_slice(piece);
     }
 
     /// The buffer, for who appends to it; what is done with is moved out of the way first.

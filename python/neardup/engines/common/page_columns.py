@@ -96,8 +96,8 @@ class PageColumns:
     def load(self, chunk: Chunk) -> tuple[Loaded, dict[str, pa.Array], int]:
         """Loads a chunk: its pages, perhaps without their contents, and what ``of`` gives."""
         if chunk.read is not None and not self._looks_again:
-            loaded, first = chunk.read(self._one_pass)
-            return loaded, *self._columns(loaded.pages, first)
+            loaded, read = chunk.read(self._one_pass.task)
+            return loaded, *self._columns(loaded.pages, self._one_pass.read(read))
         loaded = chunk.load()
         return loaded, *self.of(loaded.pages)
 

@@ -36,6 +36,19 @@ pub struct SetFiles {
 
 impl SetFiles {
     /// `failed` is told of the first read that did not succeed.
+    ///
+    /// ```
+    /// use neardup_core::sets::SetSource;
+    /// use neardup_engine::set_files::{Place, SetFiles};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let path = folder.path().join("sets");
+    /// std::fs::write(&path, [7u64, 8, 9].map(u64::to_ne_bytes).concat())?;
+    /// let places = vec![Place { file: 0, start: 1, size: 2 }];
+    /// let sets = SetFiles::open(&[path], places, Default::default())?;
+    /// assert_eq!(&*sets.values(0), &[8, 9]);
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn open(paths: &[PathBuf], places: Vec<Place>, failed: Arc<OnceLock<String>>) -> io::Result<Self> {
         let files = paths.iter().map(File::open).collect::<io::Result<_>>()?;
         Ok(SetFiles { files, places, held: (0..HELD).map(|_| Mutex::new(None)).collect(), failed })
@@ -91,4 +104,52 @@ fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(sizes: &[u32]) -> Vec<Place> {
+        let mut start = 0;
+        let place = |&size: &u32| {
+            let place = Place { file: 0, start, size };
+            start += u64::from(size);
+            place
+        };
+        sizes.iter().map(place).collect()
+    }
+
+    #[test]
+    fn sets_of_all_sizes_again_and_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sets");
+        // Pages that share a place among those held, and one that is too large to be held.
+        let mut sizes: Vec<u32> = (0..HELD as u32 + 3).map(|page| page % 5).collect();
+        sizes[1] = LARGEST_HELD as u32 + 1;
+        let count: u32 = sizes.iter().sum();
+        let numbers: Vec<u8> = (0..u64::from(count)).flat_map(u64::to_ne_bytes).collect();
+        std::fs::write(&path, numbers).unwrap();
+        let failed = Arc::default();
+        let sets = SetFiles::open(&[path], places(&sizes), Arc::clone(&failed)).unwrap();
+        for page in (0..sizes.len() as u32).chain([1, HELD as u32, 0, HELD as u32, 1]) {
+            let Place { start, size, .. } = sets.places[page as usize];
+            assert!(sets.values(page).iter().copied().eq(start..start + u64::from(size)));
+        }
+        assert!(failed.get().is_none());
+    }
+
+    #[test]
+    fn a_read_that_fails_is_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sets");
+        std::fs::write(&path, [1; 12]).unwrap();
+        let failed = Arc::default();
+        let sets = SetFiles::open(&[path], places(&[1, 1]), Arc::clone(&failed)).unwrap();
+        assert_eq!(sets.values(0).len(), 1);
+        assert!(failed.get().is_none());
+        let _ = sets.values(1);
+        assert!(failed.get().is_some());
+        assert!(SetFiles::open(&[folder.path().join("none")], vec![], failed).is_err());
+    }
 }
