@@ -119,7 +119,7 @@ fn made() -> Vec<Case> {
 fn look(case: &Case, folder: &Path, what: &str) -> bool {
     let tables = folder.join("tables");
     let before = files_of(&tables);
-    let scratch = folder();
+    let scratch = crate::testing::folder();
     let checked = verify_folder(&tables, shape(), MEMORY, &scratch.path().join("tables"))
         .unwrap_or_else(|error| panic!("{what}: {error}"));
     assert!(files_of(&tables) == before, "{what}: verifying changed a file");
