@@ -181,7 +181,7 @@ def main() -> None:
         told |= {f"{name}_at_rest": value for name, value in ask(index).items()}
         told["bytes_a_page_compact"] = disk_bytes(folder) / told["pages"]
         told["adds_per_second_when_compact"] = fill(index, max(BATCH, pages // 10), pages // BATCH)["adds_per_second"]
-        widths = shape_of(index.about.detector, None).widths
+        widths = shape_of(index.about.detector, None).native.widths
         # Pieces are slices of the sketch; the identity is a key as well, and ids are held as they are.
         told["key_and_sketch_bytes"] = 8 * sum(widths) + 16
         told["id_bytes"] = len("http://s000.example/000/0000")
