@@ -50,11 +50,13 @@ def readable(space: Any, row: int) -> bool:
 
 
 def judge(run: Path) -> None:
-    """Two judges who mostly agree, and an adjudicator, who leaves two pairs for later."""
+    """Two judges who disagree on every tenth pair, and an adjudicator, who leaves two pairs for later."""
     judging = Judging.create(run / "judging.sqlite", draw_pairs([run], 60, ["site"]))
-    for name, strictness in (("ada", 0.985), ("bob", 0.987)):
-        for number, pair in enumerate(judging.pairs()):
-            alike = pair.returned[0].score >= strictness
+    pairs = judging.pairs()
+    middle = sorted(pair.returned[0].score for pair in pairs)[len(pairs) // 2]
+    for name in ("ada", "bob"):
+        for number, pair in enumerate(pairs):
+            alike = (pair.returned[0].score >= middle) != (name == "bob" and number % 10 == 9)
             judging.say(name, number, "correct" if alike else "incorrect", "time stamp" if alike else "main item")
     for number in judging.disputes()[:-2]:
         judging.say("eve", number, "undecided", "minor item", role="adjudicator")
