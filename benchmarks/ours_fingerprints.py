@@ -49,7 +49,7 @@ def main(count: int, answer: str) -> None:
     sketches, cluster = made(count, np.random.default_rng(20060806))
     seconds["making them"] = time.perf_counter() - begun
     begun = time.perf_counter()
-    ((a, b, _score, _candidates, accepted, largest, hot, _unscored),) = _native.match_rules(
+    ((a, b, _score, _candidates, accepted, largest, hot, _unscored, _in_hot),) = _native.match_rules(
         _native.Plan([_WORDS], 0, [f"pieces(0,{_PIECES}) any bits(0,{_AGREEING})"]),
         PageArrays([sketches], []),
         np.arange(count, dtype=np.uint32),

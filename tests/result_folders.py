@@ -119,9 +119,19 @@ def by_size(tables: Told) -> list[tuple[str, list[str]]]:
     return sorted(tables.clusters.items(), key=lambda one: (-len(one[1]), one[0]))
 
 
+def accepted_pairs(kind: Kind) -> list[tuple[int, str]]:
+    """How many pairs are accepted, and which these are: a run against others has two numbers."""
+    own = kind.accepted if kind.accepted is not None else len(rows(kind.folder, "pairs"))
+    if not json.loads((kind.folder / "run.json").read_text(encoding="utf-8"))["against"]:
+        return [(own, "")]
+    return [(own, " between pages of this run"), (len(rows(kind.folder, "against")), " with pages of earlier runs")]
+
+
 def show(kind: Kind, place: Path) -> None:
     said, tables = run("show", kind.folder), kind.tables
     assert f"{len(tables.removed)} of {len(tables.pages)} pages" in said
+    numbers = re.findall(r"([\d,]+) pairs of near-duplicates accepted( between.*?run| with.*?runs|)\b", said)
+    assert numbers == [(f"{number:,}", pairs) for number, pairs in accepted_pairs(kind)]
     names = {page["id"]: page for page in tables.pages}
     for name, members in by_size(tables)[:5]:
         assert f"{len(members)} " in said
@@ -169,9 +179,12 @@ def report(kind: Kind, place: Path) -> None:
     page = (kind.folder / "report.html").read_text(encoding="utf-8")
     tables = kind.tables
     assert f"{len(tables.removed):,} of {len(tables.pages):,} pages repeat another" in page
+    numbers = re.findall(r"<dt>pairs accepted(.*?)</dt><dd>([^<]*)", page)
+    assert numbers == [(pairs, f"{number:,}") for number, pairs in accepted_pairs(kind)]
     for _, members in by_size(tables)[:5]:
         assert f"pages ({len(members):,})" in page
-    assert ("earlier run" in page) == bool(tables.earlier)
+    assert ("pages of earlier runs in its clusters" in page) == bool(tables.earlier)
+    assert ("earlier run" in page) == any("earlier" in pairs for _, pairs in accepted_pairs(kind))
     # Two pages that are no copies are not said to be.
     texts = {name for name, members in by_size(tables)[:5] if len({tables.identity[one] for one in members}) == 1}
     assert page.count("Two of them, the same tokens") <= 2 * len(texts)

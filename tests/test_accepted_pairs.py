@@ -58,6 +58,22 @@ def test_every_number_is_the_truth_or_none(structure: Any, detector: str) -> Non
             assert None not in cohesion(found).values()
 
 
+def in_a_row(length: int) -> list[dict[str, str]]:
+    """Each page is like the one before it and the one behind it, and like no other."""
+    texts = [" ".join(f"row{word}" for word in range(20 * at, 20 * at + 100)) for at in range(length)]
+    return [{"id": f"row{at}", "text": text} for at, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("settings", [Settings(hot=20), Settings(hot=20, max_pairs=1)])
+def test_only_what_hot_keys_leave_out_is_unknown(settings: Settings) -> None:
+    """A cluster of which not every two pages are alike, beside one of which not all pairs are scored."""
+    pages = [*near_identical(200), *in_a_row(3)]
+    found = find_duplicates(pages, detector="minhash(threshold=0.6)", settings=settings)
+    assert not AcceptedPairs.of_report(found.report).complete
+    assert cohesion(found) == {"0": None, "row0": pytest.approx(2 / 3)}
+    assert found.clusters["diameter"].to_pylist() == [None, 2]
+
+
 @pytest.fixture(scope="module")
 def partly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that knows only some of the pairs of its one large cluster, and all of a small one."""

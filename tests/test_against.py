@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import neardup.engines.local.run as local
 from neardup import Settings
+from neardup.cli.main import application
 from neardup.engines.common.earlier import STATISTICS
 from neardup.errors import InputError, UsageError
 from neardup.job import dedup
 from neardup.methods import parse
+from neardup.report.run_report import write_report
+from neardup.results import open_result
 
 #: The last three need statistics: tokens that are rare, chunks that are, and blocks of content.
 DETECTORS = [
@@ -128,3 +134,27 @@ def test_statistics_are_those_of_the_first_crawl(
     with pytest.raises(UsageError, match="only where they come of the same statistics"):
         dedup(june, tmp_path / "out", detector="i-match", against=[tmp_path / "may", tmp_path / "alone"])
     assert not (tmp_path / "out").exists()
+
+
+def test_pairs_with_earlier_pages_are_counted_beside_its_own(tmp_path: Path) -> None:
+    """Of pages that are like earlier ones only, no pair is the run's own: both numbers are there."""
+    words = [[f"page{at}word{place}" for place in range(90)] for at in range(3)]
+    may, june = (
+        write(tmp_path / f"{month}.jsonl", [{"id": one[0], "text": " ".join([*one, month])} for one in words])
+        for month in ("may", "june")
+    )
+    dedup(may, tmp_path / "may", detector="minhash", keep_fingerprints=True)
+    result = dedup(june, tmp_path / "june", detector="minhash", against=[tmp_path / "may"])
+    assert (result.pairs.num_rows, result.against.num_rows, result.clusters.num_rows) == (0, 3, 3)
+    shown = CliRunner().invoke(application, ["show", str(tmp_path / "june")]).stdout
+    assert re.search(r"\n *0  pairs of near-duplicates accepted between pages of this run *\n", shown)
+    assert re.search(r"\n *3  pairs of near-duplicates accepted with pages of earlier runs *\n", shown)
+    for page in ((tmp_path / "june" / "report.html"), write_report(tmp_path / "june")):
+        report = page.read_text(encoding="utf-8")
+        assert "<dt>pairs accepted between pages of this run</dt><dd>0" in report
+        assert "<dt>pairs accepted with pages of earlier runs</dt><dd>3" in report
+    # Where pairs are left out, neither number is sure.
+    assert replace(result.accepted, exact=False).in_words() == (
+        "at least 0 between pages of this run and at least 3 with pages of earlier runs"
+    )
+    assert "between" not in open_result(tmp_path / "may").accepted.in_words()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -85,3 +86,27 @@ def test_pages_without_a_date_are_counted(tmp_path: Path) -> None:
     )
     # Who asks for another one to be kept is not told of dates.
     assert find_duplicates(pages).report["counts"]["undated"] == 0
+
+
+@pytest.mark.parametrize("name", ["memory", "max_page"])
+def test_a_size_is_a_number_of_bytes_or_a_text(name: str) -> None:
+    """Settings take what the options of the same names take, and refuse it in the same words."""
+    settings: Any = Settings
+    assert getattr(settings(**{name: "256MiB"}), name) == getattr(settings(**{name: 256 << 20}), name) == 256 << 20
+    assert dataclasses.asdict(settings(**{name: "256MiB"}))[name] == 256 << 20, "as run.json has it"
+    for text in ("much", "0"):
+        with pytest.raises(UsageError) as refused:
+            settings(**{name: text})
+        done = CliRunner().invoke(application, ["dedup", __file__, f"--{name.replace('_', '-')}", text, "--out", "out"])
+        assert str(done.exception) == str(refused.value)
+    for value in (None, 2.5e8, ["256MiB"]):
+        with pytest.raises(UsageError, match=f"{name} is .*, not a number of bytes: give 268435456 or '256MiB'"):
+            settings(**{name: value})
+    with pytest.raises(UsageError, match=f"{name} must"):
+        settings(**{name: -1})
+
+
+def test_a_run_keeps_to_a_text_as_to_its_number() -> None:
+    pages = [WORDS, WORDS, "another text of more than just eight short words here"]
+    reports = [find_duplicates(pages, settings=Settings(memory=size)).report for size in ("256MiB", 256 << 20)]
+    assert reports[0]["settings"] == reports[1]["settings"]

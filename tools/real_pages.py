@@ -230,7 +230,10 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as work:
             text += ["", *PARTS[name](options.data, Path(work), options.share)]
         print("\n".join(text), flush=True)
-    path = RECORD / f"{date.today().isoformat()}-real-pages{'-' + '-'.join(only) if options.only else ''}.md"
+    name = "-".join([date.today().isoformat(), "real-pages", *(options.only or [])])
+    # A look at a share does not replace the record of the whole.
+    name += f"-share-{options.share:g}" if options.share < 1 else ""
+    path = RECORD / f"{name}.md"
     path.write_text("\n".join(text) + "\n", encoding="utf-8")
     print(path.name)
 

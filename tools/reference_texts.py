@@ -299,12 +299,14 @@ SETTINGS: Final = {
     "memory": (
         "--memory",
         "Bytes of memory to get along with, beside some 300 MB for the program itself; what does not fit goes to the "
-        "scratch folder until it is needed. 0: three quarters of what the machine, or the process's group, has.",
+        "scratch folder until it is needed. 0: three quarters of what the machine, or the process's group, has. A text "
+        'such as `"256MiB"` is read as by the option.',
     ),
     "max_page": (
         "--max-page",
         "A page that is longer as it stands in its file (a line, a row, a value, a record, a file) is skipped, and "
-        "named with its length. Pages given from memory may be as long as they are.",
+        'named with its length. Pages given from memory may be as long as they are. A text such as `"1MiB"` is read '
+        "as by the option.",
     ),
     "commit_every": (
         "",

@@ -517,7 +517,19 @@ def match_rules(
     most_accepted: int,
     most_possible: int,
     threads: int = 0,
-) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int, int, int]]: ...
+) -> list[
+    tuple[
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.float64],
+        int,
+        int,
+        int,
+        int,
+        int,
+        npt.NDArray[np.uint32],
+    ]
+]: ...
 def resolve_hot(
     plan: Plan,
     pages: _Pages,

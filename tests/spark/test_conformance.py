@@ -130,3 +130,13 @@ def test_hot_groups_are_taken_apart(
         assert salted["groups"] > 0
         assert salted["tasks"] > salted["groups"]
         assert_same(outcome, pages, detector, settings)
+
+
+def test_hot_keys_leave_the_cohesion_of_other_clusters_known(spark: SparkSession) -> None:
+    """A chain, of which not every two pages are alike, beside a cluster of which not all pairs are scored."""
+    pages, settings = chain(6) + near_identical(60), Settings(hot=20)
+    with on_spark(spark, pages, "minhash(threshold=0.6)", settings, 3, 1) as outcome:
+        assert_same(outcome, pages, "minhash(threshold=0.6)", settings)
+        first, second = outcome.to_arrow()["clusters"].column("cohesion").to_pylist()
+    assert 0 < first < 1
+    assert second is None

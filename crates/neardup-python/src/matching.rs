@@ -99,9 +99,9 @@ fn in_order<'a>(order: &'a PyReadonlyArray1<'_, u32>, pages: &PageArrays<'_>) ->
     Ok(order)
 }
 
-type RuleResult<'py> = (Field<'py>, Field<'py>, Field<'py>, u64, u64, u64, u64, u64);
+type RuleResult<'py> = (Field<'py>, Field<'py>, Field<'py>, u64, u64, u64, u64, u64, Field<'py>);
 
-/// For each rule (a, b, score, candidates, accepted, largest bucket, hot buckets, unscored).
+/// For each rule (a, b, score, candidates, accepted, largest bucket, hot buckets, unscored, pages in hot buckets).
 #[pyfunction]
 #[pyo3(signature = (plan, pages, order, *, hot, most_accepted, most_possible, threads=0))]
 #[allow(clippy::too_many_arguments)]
@@ -128,7 +128,10 @@ pub fn match_rules<'py>(
         let mut pairs = joined.pairs;
         merge(&mut pairs, &resolved.pairs);
         let (a, b, score) = columns(py, pairs)?;
-        Ok((a, b, score, candidates, accepted, joined.largest_bucket, hot_buckets, resolved.unscored))
+        let in_hot: Vec<u32> =
+            (0..).zip(joined.in_hot).filter_map(|(page, hot)| hot.then_some(page)).collect();
+        let in_hot = in_hot.into_pyarray(py).into_any();
+        Ok((a, b, score, candidates, accepted, joined.largest_bucket, hot_buckets, resolved.unscored, in_hot))
     });
     told.collect()
 }

@@ -174,28 +174,17 @@ def length_of(text: str) -> int:
     >>> length_of("1MiB")
     1048576
     """
-    from neardup.engines.common.settings import parse_bytes
-    from neardup.errors import UsageError
+    from neardup.engines.common.sizes import page_bytes
 
-    size = parse_bytes(text)
-    if not 1 <= size <= 1 << 30:
-        raise UsageError(f"a page of {text} is none that can be read", hint="give between 1 and 1GiB")
-    return size
+    return page_bytes(text)
 
 
 def bytes_of(text: str | None) -> int:
-    """A number of bytes as people write it; 0 where none is given.
+    """How much memory may be taken; 0 where none is given.
 
     >>> bytes_of("2GiB"), bytes_of(None)
     (2147483648, 0)
     """
-    if text is None:
-        return 0
-    from neardup.engines.common.settings import parse_bytes
-    from neardup.errors import UsageError
+    from neardup.engines.common.sizes import memory_bytes
 
-    size = parse_bytes(text)
-    # With less, the batches under way and a group of rows that is written would not fit.
-    if size < 128 << 20:
-        raise UsageError(f"{text} of memory is too little", hint="give at least 128MiB")
-    return size
+    return 0 if text is None else memory_bytes(text)

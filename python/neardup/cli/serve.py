@@ -78,7 +78,7 @@ def command(folder: str, host: str, port: int, backups: str | None, **options: A
       neardup serve seen
       curl -s localhost:8750/v1/pages -H 'content-type: application/json' -d '{"id": "a", "text": "…"}'
     """
-    from neardup.engines.common.settings import parse_bytes
+    from neardup.engines.common.sizes import parse_bytes
     from neardup.index import Index
     from neardup.index.index import MEMORY
     from neardup.service.gate import Limits

@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from neardup.cli.printable import printable
-from neardup.engines.common.accepted import AcceptedPairs
 from neardup.engines.common.default import described
 from neardup.results import Result
 from neardup.results.earlier import REASON as EARLIER
@@ -156,7 +155,7 @@ def _numbers(result: Result) -> Table:
             counts["identity_sets"],
             f"identity sets: {counts['identical']:,} pages have the same tokens as one before them",
         ),
-        (AcceptedPairs.of_report(report).in_words(), "pairs of near-duplicates accepted"),
+        *((number, f"pairs of near-duplicates accepted{pairs}") for number, pairs in result.accepted.counts()),
         (counts["clusters"], f"clusters, {counts['clustered']:,} pages in them{earlier}"),
         (counts["removed"], f"pages removed, keeping the {report['settings']['keep']}"),
     ]

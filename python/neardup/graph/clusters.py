@@ -3,7 +3,7 @@
 ``diameter`` is the longest shortest path, in pairs, between two identity sets of the cluster; ``cohesion`` is the share
 of all pairs of its identity sets that were accepted (1 for a cluster of identical pages). Where a cluster has more
 than ``EXACT_DIAMETER`` identity sets its diameter is a lower bound, found by two sweeps. Both are null where not all
-accepted pairs of a cluster are known, for some of its pages share hot keys.
+accepted pairs of a cluster are known: where two of its pages have hot keys, and no accepted pair between them is known.
 """
 
 from __future__ import annotations
@@ -65,8 +65,11 @@ def clusters_table(
     diameters = cluster_diameters(cluster, pairs) if diameter is None else diameter
     unknown = np.zeros(len(first), bool)
     if crowded is not None:
-        crowded_sets = np.unique(identity[crowded])
-        unknown = (np.bincount(cluster[crowded_sets], minlength=pages)[first] >= 2) & (edges < possible)
+        in_crowd = np.zeros(pages, bool)
+        in_crowd[identity[crowded]] = True
+        among = np.bincount(cluster[in_crowd], minlength=pages)[first]
+        known = np.bincount(place[cluster[pairs[0][in_crowd[pairs[0]] & in_crowd[pairs[1]]]]], minlength=len(first))
+        unknown = known < among * (among - 1) / 2
     return pa.Table.from_arrays(
         [
             ids.take(pa.array(first)),

@@ -42,19 +42,21 @@ def subtitle(report: dict[str, Any]) -> Content:
 def found(report: dict[str, Any], findings: Findings) -> Html:
     """The numbers of the run in a few figures, warnings, and why pages stay or go."""
     counts = report["counts"]
+    accepted = AcceptedPairs.of_report(report, findings.earlier_pairs)
+    (own, number), *others = [(f"pairs accepted{pairs}", number) for number, pairs in accepted.counts()]
     overview = figures(
         {
             "pages read": f"{counts['pages']:,}",
             "stay": f"{counts['kept']:,}",
             "can go": f"{counts['removed']:,}",
             "clusters": (f"{counts['clusters']:,}", f"{counts['clustered']:,} pages in them"),
-            "pairs accepted": (AcceptedPairs.of_report(report).in_words(), f"held: {report['pairs']['held']}"),
+            own: (number, f"held: {accepted.held}"),
+            **dict(others),
             "identical pages": (f"{counts['identical']:,}", f"{counts['identity_sets']:,} identity sets"),
         }
     )
     if findings.earlier:
-        note = f"{findings.earlier_pairs:,} pairs with pages of this run"
-        overview = html([overview, figures({"pages of earlier runs in its clusters": (f"{findings.earlier:,}", note)})])
+        overview = html([overview, figures({"pages of earlier runs in its clusters": f"{findings.earlier:,}"})])
     rows = [
         (reason, f"{findings.reasons[reason]:,}", text) for reason, text in REASONS.items() if findings.reasons[reason]
     ]

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from neardup.engines.common.accepted import AcceptedPairs
 from neardup.engines.common.earlier import STATISTICS
 from neardup.engines.common.tables import AGAINST_OUT, EARLIER_OUT, PAGES_OUT, PAIRS_OUT
 from neardup.errors import FormatError
@@ -123,6 +124,11 @@ class Result:
         """The pages of earlier runs in clusters that a page of this one is in."""
         table = self.tables["earlier"].whole() if "earlier" in self.tables else None
         return EarlierPages.of(self.report, table, self.against, self.folder)
+
+    @property
+    def accepted(self) -> AcceptedPairs:
+        """How many pairs were accepted, those with pages of earlier runs beside the run's own."""
+        return AcceptedPairs.of_report(self.report, len(self.tables["against"]) if "against" in self.tables else None)
 
     def page_rows(self) -> TableRows:
         """All pages by row: the run's own, and those of earlier runs behind them."""

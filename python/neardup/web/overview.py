@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.engines.common.accepted import AcceptedPairs
 from neardup.engines.common.reasons import REASONS
 from neardup.web.listing import Query
 from neardup.web.run import OpenRun
@@ -43,7 +42,7 @@ def overview(request: Request) -> Response:
         site_count=len(run.site_names),
         largest=space.lists.rows(Query(threshold=run.shape.floor), 0, 8),
         complete=run.shape.complete,
-        accepted_pairs=AcceptedPairs.of_report(run.report).in_words(),
+        accepted_pairs=run.result.accepted.in_words(),
         decided=decided,
         accepted=verdicts.count("accepted"),
         rejected=verdicts.count("rejected"),

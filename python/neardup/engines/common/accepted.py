@@ -46,6 +46,8 @@ class AcceptedPairs:
     'at least 1,999'
     >>> AcceptedPairs(435, True, ALL, 435).in_words()
     '435'
+    >>> AcceptedPairs(0, True, ALL, 0, with_earlier=12).in_words()
+    '0 between pages of this run and 12 with pages of earlier runs'
     """
 
     #: So many pairs are known to be accepted.
@@ -56,6 +58,8 @@ class AcceptedPairs:
     held: str
     #: No more than these can be.
     at_most: int
+    #: Beside all these, those with pages of earlier runs; None if the run was against none, or nobody looked.
+    with_earlier: int | None = None
 
     @staticmethod
     def of(recorded: int, rules: Sequence[RuleCounts], counted_again: bool, most_held: int) -> AcceptedPairs:
@@ -75,11 +79,12 @@ class AcceptedPairs:
         return AcceptedPairs(in_all, exact, held, recorded + unrecorded + unscored)
 
     @staticmethod
-    def of_report(report: Mapping[str, Any]) -> AcceptedPairs:
-        """As a ``run.json`` has it."""
+    def of_report(report: Mapping[str, Any], against: int | None = None) -> AcceptedPairs:
+        """As a ``run.json`` has it, beside the rows of ``against.parquet``."""
         pairs = report["pairs"]
         in_all, complete = int(pairs.get("in_all", 0)), pairs["held"] == ALL
-        return AcceptedPairs(in_all, pairs.get("exact", complete), pairs["held"], pairs.get("at_most", in_all))
+        exact, at_most = pairs.get("exact", complete), pairs.get("at_most", in_all)
+        return AcceptedPairs(in_all, exact, pairs["held"], at_most, against if report.get("against") else None)
 
     @property
     def complete(self) -> bool:
@@ -91,9 +96,17 @@ class AcceptedPairs:
         """Whether it holds the spanning forest alone."""
         return self.held == FOREST
 
+    def counts(self) -> list[tuple[str, str]]:
+        """Each number, with *at least* where it may be more, and of which pairs it is if it is not of all."""
+        sure = "" if self.exact else "at least "
+        own = f"{sure}{self.in_all:,}"
+        if self.with_earlier is None:
+            return [(own, "")]
+        return [(own, " between pages of this run"), (f"{sure}{self.with_earlier:,}", " with pages of earlier runs")]
+
     def in_words(self) -> str:
-        """The number, with *at least* where it may be more."""
-        return f"{self.in_all:,}" if self.exact else f"at least {self.in_all:,}"
+        """The same as one text."""
+        return " and ".join(number + pairs for number, pairs in self.counts())
 
     def to_json(self) -> dict[str, Any]:
         return {"in_all": self.in_all, "exact": self.exact, "held": self.held, "at_most": self.at_most}

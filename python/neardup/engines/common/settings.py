@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import field, replace
 from math import isqrt
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from neardup.engines.common.sizes import memory_bytes, number_of_bytes, page_bytes
 from neardup.errors import UsageError
 from neardup.graph.keep import POLICIES, KeepPolicy
 from neardup.graph.removal import REMOVALS, Removal
@@ -34,15 +34,25 @@ _A_BATCH: Final = 64 << 20
 #: No key that fewer pages share is hot, and every key that more share, unless a run is told otherwise.
 _HOT: Final = (20_000, 1 << 16)
 
-_UNITS = {"": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
+if TYPE_CHECKING:
+
+    class Bytes:
+        """What a checker has to know of a number of bytes: a text may be given for it."""
+
+        def __init__(self, value: int) -> None: ...
+        def __get__(self, settings: object, owner: type | None = None) -> int: ...
+        def __set__(self, settings: object, value: int | str) -> None: ...
+
+else:
+    Bytes = int
 
 
 @record(frozen=True, slots=True)
 class Settings:
     """Settings of a run; only ``reading``, ``keep``, ``removal``, ``max_page`` and ``statistics`` change the answer.
 
-    >>> Settings().keep
-    'first'
+    >>> Settings(memory="256MiB").memory
+    268435456
     >>> Settings(keep="prettiest")
     Traceback (most recent call last):
     neardup.errors.UsageError: unknown keep policy 'prettiest': one of first, longest, newest, shortest-url, most-linked
@@ -64,11 +74,13 @@ class Settings:
     #: than 100,000 pages.
     hot: int = 0
     #: Bytes of memory to get along with, beside some 300 MB for the program itself: what does not fit goes to the
-    #: scratch folder until it is needed. 0 means three quarters of what the machine, or the process's group, has.
-    memory: int = 0
+    #: scratch folder until it is needed. 0 means three quarters of what the machine, or the process's group, has. A
+    #: text is read as ``--memory`` reads it.
+    memory: Bytes = Bytes(0)
     #: A page that is longer as it stands in its file (a line, a row, a value, a record, a file) is skipped, and named
-    #: with its length. Pages that are given from memory may be as long as they are.
-    max_page: int = PAGE_BYTES
+    #: with its length. Pages that are given from memory may be as long as they are. A text is read as ``--max-page``
+    #: reads it.
+    max_page: Bytes = Bytes(PAGE_BYTES)
     #: Seconds between two commits of what was read to the scratch folder, and what a later stage must take for its
     #: outcome to be committed: what a killed run may have to do again.
     commit_every: float = 30.0
@@ -84,6 +96,11 @@ class Settings:
             raise UsageError(f"unknown removal {self.removal!r}", hint=f"one of {', '.join(REMOVALS)}")
         if self.threads < 0 or self.max_pairs < 0 or self.hot < 0:
             raise UsageError("threads, max_pairs and hot must not be negative")
+        # A frozen record: texts are replaced by what they say.
+        object.__setattr__(self, "memory", number_of_bytes("memory", self.memory, memory_bytes))
+        object.__setattr__(self, "max_page", number_of_bytes("max_page", self.max_page, page_bytes))
+        if self.memory < 0:
+            raise UsageError("memory must not be negative")
         if self.max_page < 1:
             raise UsageError("max_page must be one byte or more")
 
@@ -182,19 +199,3 @@ def available_memory() -> int:
         if text.isdecimal():
             limits.append(int(text))
     return min(limits)
-
-
-def parse_bytes(text: str) -> int:
-    """A number of bytes as people write it.
-
-    >>> parse_bytes("2GiB"), parse_bytes("500 MB"), parse_bytes("1e9")
-    (2147483648, 500000000, 1000000000)
-    """
-    parsed = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([kmgt]?)(i?)b?\s*", text, re.IGNORECASE)
-    try:
-        if parsed is None:
-            raise ValueError
-        number, unit, binary = float(parsed[1]), parsed[2].lower(), bool(parsed[3])
-    except ValueError:
-        raise UsageError(f"{text!r} is no number of bytes", hint="write it as 2GiB or 500MB") from None
-    return int(number * (1024 ** "_kmgt".index(unit) if binary and unit else _UNITS[unit]))

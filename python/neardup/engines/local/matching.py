@@ -176,21 +176,25 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
             counts := [
                 RuleCounts(
                     rule.name,
-                    *pairs[3:],
+                    *pairs[3:8],
                     undecided=_undecided(rule, score[which == place]),
                     unrecorded=pairs[4] - len(pairs[0]),
                 )
                 for place, (rule, pairs) in enumerate(zip(rules, found, strict=True))
             ]
         ),
-        crowded=_crowded(counts, len(identity)),
+        crowded=_crowded(counts, [first[pairs[8]] for pairs in found], len(identity)),
     )
 
 
-def _crowded(rules: Sequence[RuleCounts], pages: int) -> npt.NDArray[np.bool_] | None:
-    """Pages of which not all accepted pairs may be known, where rules left some out: any that could stand in a hot
-    bucket."""
-    return np.ones(pages, bool) if any(rule.unscored or rule.unrecorded for rule in rules) else None
+def _crowded(rules: Sequence[RuleCounts], in_hot: Sequence[Rows], pages: int) -> npt.NDArray[np.bool_] | None:
+    """Pages of which not all accepted pairs may be known: those in hot buckets of the rules that left pairs out."""
+    partly = [rows for rule, rows in zip(rules, in_hot, strict=True) if rule.unscored or rule.unrecorded]
+    if not partly:
+        return None
+    crowded = np.zeros(pages, bool)
+    crowded[np.concatenate(partly)] = True
+    return crowded
 
 
 def _undecided(rule: Rule, score: npt.NDArray[np.float64]) -> int | None:

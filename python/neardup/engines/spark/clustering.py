@@ -43,34 +43,39 @@ _SCHEMA = pa.schema(
 )  # fmt: skip
 
 
-def decided(members: DataFrame, pairs: DataFrame, settings: Settings, crowded: bool) -> DataFrame:
+def decided(members: DataFrame, pairs: DataFrame, settings: Settings, crowded: DataFrame | None) -> DataFrame:
     """Decisions for the pages of clusters of two and more.
 
     ``members`` has ``row``, ``first`` (of its identity set), ``unit``, ``cluster``, ``preference`` and ``site``;
-    ``pairs`` has ``a``, ``b``, ``score`` and ``cluster``; they may lack accepted pairs where it is ``crowded``.
+    ``pairs`` has ``a``, ``b``, ``score`` and ``cluster``; they may lack some of two units whose rows are ``crowded``.
     """
     from pyspark.sql import functions as F
 
     empty = F.lit(None)
+    if crowded is None:
+        members = members.withColumn("crowded", F.lit(False))
+    else:
+        units = crowded.select(F.col("row").alias("unit"), F.lit(True).alias("crowded"))
+        members = members.join(units, "unit", "left").withColumn("crowded", F.coalesce("crowded", F.lit(False)))
     of_pages = members.select(
         "cluster", F.lit(0).alias("kind"), F.col("row").alias("x"), F.col("first").alias("y"), "unit", "preference",
-        "site", empty.cast("double").alias("score"),
+        "site", "crowded", empty.cast("double").alias("score"),
     )  # fmt: skip
     of_pairs = pairs.select(
         "cluster", F.lit(1).alias("kind"), F.col("a").alias("x"), F.col("b").alias("y"),
         *(empty.cast("bigint").alias(name) for name in ("unit", "preference")), empty.cast("string").alias("site"),
-        "score",
+        F.lit(False).alias("crowded"), "score",
     )  # fmt: skip
     both = of_pages.unionByName(of_pairs).repartition("cluster").sortWithinPartitions("cluster", "kind", "x", "y")
 
     def decide(batches: Batches) -> Batches:
         for batch in whole_groups(batches, ["cluster"]):
-            yield from _decide(batch, settings, crowded)
+            yield from _decide(batch, settings)
 
     return both.mapInArrow(decide, DECIDED)
 
 
-def _decide(batch: pa.RecordBatch, settings: Settings, crowded: bool) -> Batches:
+def _decide(batch: pa.RecordBatch, settings: Settings) -> Batches:
     is_pair = batch.column("kind").to_numpy() == 1
     of_pages, of_pairs = batch.filter(pa.array(~is_pair)), batch.filter(pa.array(is_pair))
     # Sorted by cluster, then row: numbered by row, as the local engine has them.
@@ -101,8 +106,8 @@ def _decide(batch: pa.RecordBatch, settings: Settings, crowded: bool) -> Batches
     sites = of_pages.column("site").take(pa.array(order)).dictionary_encode()
     site = np.asarray(sites.indices.fill_null(-1), dtype=np.int64)
     names = pa.array(rows).cast(pa.string())
-    every = np.ones(len(rows), bool) if crowded else None
-    clusters = clusters_table(names, cluster, identity, site, kept, between_sets(identity, a, b), crowded=every)
+    crowded = of_pages.column("crowded").to_numpy(zero_copy_only=False)[order]
+    clusters = clusters_table(names, cluster, identity, site, kept, between_sets(identity, a, b), crowded=crowded)
     columns = {name: clusters.column(name).combine_chunks() for name in ("sites", "kept", "diameter")}
     yield _rows(
         "cluster",

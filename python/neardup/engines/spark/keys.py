@@ -29,7 +29,7 @@ from neardup.engines.spark.skew import with_counts
 from neardup.engines.spark.working import Working
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 ENTRIES = "column int, key bigint, site string, row bigint"
 #: What makes a bucket.
@@ -152,12 +152,19 @@ def _prefixes(batch: pa.RecordBatch, least: float) -> tuple[npt.NDArray[np.int64
     return distinct, pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(numbers), type=kind)
 
 
+def rule_of_entry() -> Column:
+    """The number of the rule that an entry is of."""
+    from pyspark.sql import functions as F
+
+    return F.floor(F.col("column") / COLUMNS_A_RULE).cast("int")
+
+
 def bucket_sizes(met: DataFrame) -> list[tuple[int, int, int]]:
     """(rule, entries of a bucket, how many such buckets), for buckets of two and more."""
     from pyspark.sql import functions as F
 
-    rule = F.floor(F.col("column") / COLUMNS_A_RULE).cast("int").alias("rule")
-    counted = met.groupBy(rule, "entries").agg((F.count("*") / F.col("entries")).cast("bigint").alias("buckets"))
+    by_size = met.groupBy(rule_of_entry().alias("rule"), "entries")
+    counted = by_size.agg((F.count("*") / F.col("entries")).cast("bigint").alias("buckets"))
     return sorted((row["rule"], row["entries"], row["buckets"]) for row in counted.collect())
 
 

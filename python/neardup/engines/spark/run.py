@@ -153,8 +153,8 @@ class _Matched:
     sets: DataFrame
     pairs: DataFrame
     rules: list[RuleCounts]
-    #: Whether two pages may have an accepted pair that is not among the pairs.
-    crowded: bool
+    #: Rows of units of which two may have an accepted pair that is not among the pairs, if there are any.
+    crowded: DataFrame | None
 
 
 @dataclass
@@ -274,8 +274,9 @@ class _Run:
             rules.append(
                 RuleCounts(rule.name, candidates, accepted, largest, hot, unscored, unsure.get(at), unrecorded)
             )
-        partly = any(rule.unscored or rule.unrecorded for rule in rules)
-        return _Matched(first, sets, pairs, rules, partly)
+        partly = [at for at, rule in enumerate(rules) if rule.unscored or rule.unrecorded]
+        in_hot = met.where((F.col("entries") > limit) & keys.rule_of_entry().isin(partly)).select("row").distinct()
+        return _Matched(first, sets, pairs, rules, in_hot if partly else None)
 
     def _resolved(self, hot: DataFrame, found: DataFrame, first: DataFrame, sets: DataFrame, pages: int) -> DataFrame:
         """What hot buckets add to the pairs found."""
