@@ -12,7 +12,7 @@ import signal
 import sys
 from contextlib import suppress
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -22,6 +22,8 @@ from neardup.version import VERSION
 
 #: The signals that asked the program to end.
 _asked_to_end: list[int] = []
+#: Verbs that go on until they are asked to end.
+_ENDLESS: Final = frozenset({"serve", "ui"})
 
 #: Hints that state something instead of telling what to try.
 _STATEMENTS = ("one of", "there are", "known:", "it has", "it holds", "is it", *"123456789")
@@ -104,8 +106,10 @@ def main() -> None:
     except BaseException as error:
         # Whatever breaks because the program ends is no error.
         if _asked_to_end:
-            with suppress(OSError):  # a terminal that has closed
-                click.echo(f"asked to end; {_left(sys.argv[1:])}", err=True)
+            # What serves until it is asked to end has done what it should.
+            if _verb(sys.argv[1:])[0] not in _ENDLESS:
+                with suppress(OSError):  # a terminal that has closed
+                    click.echo(f"asked to end; {_left(sys.argv[1:])}", err=True)
             sys.exit(128 + _asked_to_end[0])
         _end_by(error)
     sys.exit(code if isinstance(code, int) else 0)
@@ -140,14 +144,24 @@ def _end_by(failure: BaseException) -> NoReturn:
         sys.exit(1)
 
 
+def _verb(words: list[str]) -> tuple[str, str]:
+    """The verb of a command line and the word behind it.
+
+    >>> _verb(["--traceback", "index", "add", "seen"])
+    ('index', 'add')
+    """
+    verb, behind, *_ = [*(word for word in words if not word.startswith("-")), "", ""]
+    return verb, behind
+
+
 def _left(words: list[str]) -> str:
     """What a verb that was interrupted leaves behind.
 
     >>> _left(["--traceback", "index", "add", "seen", "crawl.warc.gz"])
     'the index is whole, and what was added or removed so far stays'
     """
-    verb, what, *_ = [*(word for word in words if not word.startswith("-")), "", ""]
-    if verb == "index" and what != "build":
+    verb, behind = _verb(words)
+    if verb == "index" and behind != "build":
         return "the index is whole, and what was added or removed so far stays"
     return "nothing was left under the final names"
 
