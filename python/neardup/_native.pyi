@@ -39,6 +39,7 @@ __all__ = [
     "RecordPage",
     "Repeats",
     "RuleFindings",
+    "RulePairs",
     "SampleIndex",
     "StoreError",
     "Unpacked",
@@ -68,15 +69,11 @@ __all__ = [
     "equal_columns",
     "group_columns",
     "growth",
-    "hot_links",
     "identity_sets",
     "index_pages",
     "interval_probability",
     "jaccard",
-    "join",
     "links",
-    "match_buckets",
-    "match_rules",
     "merge_frequencies",
     "noise_names",
     "page_paragraphs",
@@ -91,7 +88,6 @@ __all__ = [
     "read_plain_files",
     "repeat_levels",
     "repeated_rows",
-    "resolve_hot",
     "site_hashes",
     "site_of",
     "snippets",
@@ -402,17 +398,6 @@ class LineBlocks:
 def pairs_of_keys(supershingles: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]: ...
 def pieces(sketches: npt.NDArray[np.uint64], pieces: int) -> npt.NDArray[np.uint64]: ...
 def parities(sets: pa.LargeListArray) -> pa.LargeListArray: ...
-def join(
-    keys: npt.NDArray[np.uint64],
-    active: npt.NDArray[np.bool_],
-    *,
-    predicate: str = "any",
-    units: _Units | None = None,
-    columns: npt.NDArray[np.uint64] | None = None,
-    bits: npt.NDArray[np.uint64] | None = None,
-    least: float = 0.0,
-    threads: int = 0,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int]: ...
 
 class _Sets(Protocol):
     """Ordered sets of all rows, and their parities, in batches; sets in memory, or in a file with the size of each."""
@@ -455,6 +440,49 @@ class _Pages(Protocol):
     def units(self) -> _Units | None: ...
     @property
     def rows(self) -> npt.NDArray[np.uint32] | None: ...
+
+class _Limits(Protocol):
+    """How far buckets are joined: entries of one that is not hot, pairs that are recorded, pairs there may be."""
+
+    @property
+    def hot(self) -> int: ...
+    @property
+    def accepted(self) -> int: ...
+    @property
+    def possible(self) -> int: ...
+
+class _Entries(Protocol):
+    """Entries of hot buckets: of each its rule, the bucket's column, key and site, and its page."""
+
+    @property
+    def rule(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def column(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def key(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def site(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def page(self) -> npt.NDArray[np.uint32]: ...
+
+@final
+class RulePairs:
+    @property
+    def a(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def b(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def score(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def candidates(self) -> int: ...
+    @property
+    def accepted(self) -> int: ...
+    @property
+    def largest_bucket(self) -> int: ...
+    @property
+    def hot_buckets(self) -> int: ...
+    @property
+    def unscored(self) -> int: ...
 
 @final
 class RuleFindings:
@@ -507,44 +535,26 @@ class Plan:
         b: npt.NDArray[np.uint32],
         same_site: npt.NDArray[np.bool_],
     ) -> list[RuleFindings]: ...
+    def match(
+        self, pages: _Pages, order: npt.NDArray[np.uint32], limits: _Limits, *, threads: int = 0
+    ) -> list[RulePairs]: ...
+    def resolve_hot(
+        self, pages: _Pages, order: npt.NDArray[np.uint32], hot: _Entries, *, recorded: int, threads: int = 0
+    ) -> list[RulePairs]: ...
+    def hot_links(
+        self, pages: _Pages, hot: _Entries, salt: npt.NDArray[np.uint32], *, threads: int = 1
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
+    def match_buckets(
+        self,
+        rule: int,
+        pages: _Pages,
+        columns: npt.NDArray[np.uint32],
+        keys: npt.NDArray[np.uint64],
+        key_sites: npt.NDArray[np.uint32],
+        *,
+        threads: int = 1,
+    ) -> RulePairs: ...
 
-def match_rules(
-    plan: Plan,
-    pages: _Pages,
-    order: npt.NDArray[np.uint32],
-    *,
-    hot: int,
-    most_accepted: int,
-    most_possible: int,
-    threads: int = 0,
-) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int, int, int]]: ...
-def resolve_hot(
-    plan: Plan,
-    pages: _Pages,
-    order: npt.NDArray[np.uint32],
-    hot: tuple[npt.NDArray[Any], ...],
-    *,
-    recorded: int,
-    threads: int = 0,
-) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int]]: ...
-def hot_links(
-    plan: Plan,
-    pages: _Pages,
-    hot: tuple[npt.NDArray[Any], ...],
-    salt: npt.NDArray[np.uint32],
-    *,
-    threads: int = 1,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
-def match_buckets(
-    plan: Plan,
-    rule: int,
-    pages: _Pages,
-    columns: npt.NDArray[np.uint32],
-    keys: npt.NDArray[np.uint64],
-    key_sites: npt.NDArray[np.uint32],
-    *,
-    threads: int = 1,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int]: ...
 def agreeing_bits(
     sketches: npt.NDArray[np.uint64], a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.uint32]: ...

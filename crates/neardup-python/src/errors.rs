@@ -3,8 +3,9 @@
 use std::io;
 
 use neardup_core::error::Error as CoreError;
+use neardup_engine::error::Error as EngineError;
 use neardup_index::error::Error as IndexError;
-use pyo3::exceptions::{PyException, PyOSError, PyValueError};
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::{PyErr, create_exception};
 
 create_exception!(
@@ -46,4 +47,15 @@ pub fn of_io(error: io::Error) -> PyErr {
 /// An error of the core: what was handed over makes no sense.
 pub fn of_core(error: CoreError) -> PyErr {
     PyValueError::new_err(error.to_string())
+}
+
+/// An error of the engine.
+pub fn of_engine(error: EngineError) -> PyErr {
+    let what = error.to_string();
+    match error {
+        EngineError::Damaged(_) | EngineError::Mismatch(_) => PyValueError::new_err(what),
+        EngineError::Body(_) => BodyError::new_err(what),
+        EngineError::Unreadable(_) => PyOSError::new_err(what),
+        EngineError::Threads(_) => PyRuntimeError::new_err(what),
+    }
 }

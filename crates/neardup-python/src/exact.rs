@@ -5,13 +5,14 @@ use neardup_core::batch::Shingling;
 use neardup_core::cosine::{self, Weights};
 use neardup_core::partners::{Beside, Sample};
 use neardup_core::sets::Batches;
+use neardup_engine::matching::thread_pool;
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
-use crate::apply::thread_pool;
 use crate::arrays::{TokenLists, detached};
+use crate::errors::of_engine;
 use crate::pairs::{Column, contiguous};
 
 type Scored<'py> = (Column<'py, u32>, Column<'py, u32>, Column<'py, f64>);
@@ -57,7 +58,7 @@ pub fn all_pairs<'py>(
             return Err(PyValueError::new_err("sets must be ascending and without repetition"));
         }
     }
-    let pool = thread_pool(threads)?;
+    let pool = thread_pool(threads).map_err(of_engine)?;
     let pairs = detached(py, || pool.install(|| allpairs::all_pairs(&batches, measure, threshold, most)))
         .map_err(|_| PyOverflowError::new_err(format!("more than {most} pairs reach the threshold")))?;
     let a: Vec<u32> = pairs.iter().map(|pair| pair.a).collect();
@@ -80,7 +81,7 @@ pub fn cosines<'py>(
     let lists = lists_of(&tokens)?;
     let batches = Batches::new(lists.iter().map(TokenLists::lists).collect());
     let pairs = crate::pairs::edges(batches.len(), contiguous(&a)?, contiguous(&b)?)?;
-    let pool = thread_pool(threads)?;
+    let pool = thread_pool(threads).map_err(of_engine)?;
     let found = detached(py, || {
         pool.install(|| {
             let weights = if inverse { Weights::inverse(&batches) } else { Weights::Equal };

@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-mod apply;
 mod archive;
 mod arrays;
 mod compute;
@@ -60,7 +59,7 @@ mod _native {
     #[pymodule_export]
     use crate::lines::{LineBlock, LineBlocks, LineStretch, ParsedLines, array_begins, cut_lines};
     #[pymodule_export]
-    use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
+    use crate::matching::RulePairs;
     #[pymodule_export]
     use crate::page_files::read_plain_files;
     #[pymodule_export]
@@ -95,7 +94,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         use neardup_core::{format, unicode};
         module.add("FORMAT_VERSION", format::FORMAT_VERSION)?;
-        module.add("FEW_ENTRIES", crate::apply::FEW)?;
+        module.add("FEW_ENTRIES", neardup_engine::matching::FEW)?;
         module.add("MIN_TOKENS", format::MIN_TOKENS)?;
         module.add("UNICODE_VERSION", unicode::UNICODE_VERSION)?;
         Ok(())

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, detached};
+use crate::errors::of_engine;
 use crate::pairs::{Column, contiguous};
 
 type Arrays<'py> = (Column<'py, u64>, Column<'py, u64>, Column<'py, u32>, Column<'py, u32>, Column<'py, u32>);
@@ -79,7 +80,7 @@ impl Postings {
         threads: usize,
     ) -> PyResult<(Column<'py, i64>, Column<'py, u32>, Column<'py, u32>)> {
         let queries = TokenLists::new(&queries)?;
-        let pool = crate::apply::thread_pool(threads)?;
+        let pool = neardup_engine::matching::thread_pool(threads).map_err(of_engine)?;
         let wanted = Wanted { least: least.max(1), ratio };
         let answers = self
             .with(py, |postings| detached(py, || pool.install(|| postings.query(queries.lists(), wanted))))?;

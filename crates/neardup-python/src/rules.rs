@@ -1,5 +1,6 @@
 //! What is held of pages as Python hands it over, checked: columns, sets, keys that were chosen before, and units.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -8,6 +9,7 @@ use neardup_core::parity;
 use neardup_core::rules::many::{HeldSets, PageKeys, Pages};
 use neardup_core::rules::{self, Rule};
 use neardup_core::sets::{Batches, SetSource, Sets};
+use neardup_engine::matching::Collection;
 use neardup_engine::set_files::{Place, SetFiles};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -167,7 +169,7 @@ fn numbered(lists: &[TokenLists]) -> Batches<'_> {
     Batches::new(lists.iter().map(TokenLists::lists).collect())
 }
 
-/// What Python handed over, with the lists of Arrow arrays at hand: what [`Held::pages`] looks into.
+/// What Python handed over, with the lists of Arrow arrays at hand: what [`Held::collection`] looks into.
 pub struct Held<'a> {
     columns: Vec<(&'a [u64], usize)>,
     sets: Vec<Option<SetLists>>,
@@ -175,6 +177,9 @@ pub struct Held<'a> {
     key_lists: Vec<Option<(Vec<u64>, TokenLists)>>,
     /// Of each page the row of its sets.
     rows: Vec<u32>,
+    active: Cow<'a, [bool]>,
+    sites: Option<Sites<'a>>,
+    texts: Option<&'a [u32]>,
     pages: usize,
     failed: Arc<OnceLock<String>>,
 }
@@ -233,18 +238,39 @@ impl<'a> Held<'a> {
             None => (0..pages as u32).collect(),
         };
         one_row_a_page(rows.len(), pages, "rows")?;
+        let active = match &arrays.active {
+            Some(active) => Cow::Borrowed(contiguous(active)?),
+            None => Cow::Owned(vec![true; pages]),
+        };
+        one_row_a_page(active.len(), pages, "active")?;
+        let units = arrays.units.as_ref().map(|units| units.checked(pages)).transpose()?;
+        let (sites, texts) = units.map_or((None, None), |(sites, texts)| (Some(sites), texts));
         Ok(Held {
             columns,
             sets: sets.collect::<PyResult<_>>()?,
             key_lists: key_lists.collect::<PyResult<_>>()?,
             rows,
+            active,
+            sites,
+            texts,
             pages,
             failed: Arc::default(),
         })
     }
 
-    /// The same as the rules look at it.
-    pub fn pages(&self) -> PyResult<Pages<'_>> {
+    /// The same as the rules of a plan look at it.
+    pub fn collection(&self, plan: &rules::Plan) -> PyResult<Collection<'_>> {
+        Ok(Collection {
+            pages: self.pages()?,
+            keys: (0..plan.rules.len()).map(|at| self.known_keys(at)).collect(),
+            active: &self.active,
+            sites: self.sites,
+            texts: self.texts,
+            failed: &self.failed,
+        })
+    }
+
+    fn pages(&self) -> PyResult<Pages<'_>> {
         let sets = self.sets.iter().map(|sets| match sets {
             None => Ok(None),
             Some(SetLists::Whole(sets)) => {
@@ -268,19 +294,9 @@ impl<'a> Held<'a> {
     }
 
     /// The keys of rule number `at`, if they were chosen before.
-    pub fn known_keys(&self, at: usize) -> Option<PageKeys<'_>> {
+    fn known_keys(&self, at: usize) -> Option<PageKeys<'_>> {
         let (offsets, lists) = self.key_lists.get(at)?.as_ref()?;
         Some(PageKeys::Lists(offsets.into(), lists.lists().values.into()))
-    }
-
-    /// Whether numbers of sets can be chosen as keys here: sets are all in memory.
-    pub fn may_choose_keys(&self, set: usize) -> bool {
-        matches!(&self.sets[set], Some(SetLists::Whole(sets)) if sets.files.is_none())
-    }
-
-    /// Why sets could not be read back, if they could not.
-    pub fn failed(&self) -> Option<&String> {
-        self.failed.get()
     }
 }
 

@@ -7,13 +7,14 @@ use neardup_core::growing::{self, Growing};
 use neardup_core::page::Reader;
 use neardup_core::steps::{Bags, Rarity, Steps, Table};
 use neardup_core::web_graph::{self, Links};
+use neardup_engine::matching::thread_pool;
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
-use crate::apply::thread_pool;
 use crate::arrays::{TokenLists, detached, list_array, pyarrow};
+use crate::errors::of_engine;
 use crate::pages::Pages;
 use crate::pairs::{Column, contiguous, edges};
 
@@ -181,7 +182,7 @@ impl ParagraphSteps {
         for (lists, pages) in &batches {
             self.extend(&mut bags, lists, pages)?;
         }
-        let pool = thread_pool(self.threads)?;
+        let pool = thread_pool(self.threads).map_err(of_engine)?;
         detached(py, || {
             let mut state = self.lock();
             state.table = None;
@@ -200,7 +201,7 @@ impl ParagraphSteps {
     ) -> PyResult<()> {
         let mut bags = Bags::default();
         self.extend(&mut bags, &lists, &pages)?;
-        let pool = thread_pool(self.threads)?;
+        let pool = thread_pool(self.threads).map_err(of_engine)?;
         detached(py, || {
             let mut state = self.lock();
             let State { steps, table } = &mut *state;
