@@ -58,7 +58,6 @@ __all__ = [
     "components",
     "compressed_sizes",
     "compression_of",
-    "compression_window",
     "compute",
     "content_streams",
     "cosines",
@@ -70,11 +69,9 @@ __all__ = [
     "group_columns",
     "growth",
     "identity_sets",
-    "index_pages",
     "interval_probability",
     "jaccard",
     "links",
-    "merge_frequencies",
     "noise_names",
     "page_paragraphs",
     "page_structure",
@@ -86,7 +83,6 @@ __all__ = [
     "place_names",
     "read_delimited",
     "read_plain_files",
-    "repeat_levels",
     "repeated_rows",
     "site_hashes",
     "site_of",
@@ -101,7 +97,6 @@ __all__ = [
     "too_long",
     "united",
     "url_hashes",
-    "verify_index",
     "wrong_rows",
 ]
 
@@ -631,8 +626,6 @@ class PrefixProfile:
 
 # Statistics of a collection.
 
-def repeat_levels(n: int) -> list[int]: ...
-
 @final
 class Repeats:
     def __new__(cls, length: int, bits: int) -> Repeats: ...
@@ -645,11 +638,14 @@ class Repeats:
     def planes(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...
     def count(self, tokens: pa.LargeListArray, before: Repeats | None = None, *, last: bool) -> None: ...
     def merge(self, other: Repeats) -> None: ...
+    @staticmethod
+    def levels(n: int) -> list[int]: ...
+    @staticmethod
+    def merge_frequencies(
+        a: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]],
+        b: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]],
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
     def frequencies(self, tokens: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
-
-def merge_frequencies(
-    a: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]], b: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
 
 @final
 class NumberTable:
@@ -731,7 +727,6 @@ def page_structure(
 def place_names() -> dict[str, int]: ...
 def term_noise(terms: pa.LargeListArray) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
 def noise_names() -> tuple[dict[str, int], dict[str, int]]: ...
-def compression_window(method: str) -> int: ...
 def compressed_sizes(
     content: pa.LargeBinaryArray, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32], *, method: str
 ) -> npt.NDArray[np.uint64]: ...
@@ -758,14 +753,6 @@ class LockedError(StoreError): ...
 class DamagedError(StoreError): ...
 class CallError(Exception): ...
 
-def verify_index(
-    path: str | Path,
-    plan: Plan,
-    *,
-    most: int,
-    place: str | Path,
-) -> tuple[int, int, int, list[str]]: ...
-
 @final
 class IndexStore:
     def __new__(
@@ -787,6 +774,10 @@ class IndexStore:
     def ids(self, most: int) -> list[bytes]: ...
     def compact(self, requests_before: int) -> None: ...
     def verify(self) -> tuple[int, int, int, list[str]]: ...
+    @staticmethod
+    def verify_folder(
+        path: str | Path, plan: Plan, *, most: int, place: str | Path
+    ) -> tuple[int, int, int, list[str]]: ...
     def backup(self, path: str | Path) -> None: ...
     def flush(self) -> None: ...
     def stats(self) -> tuple[int, int, int, int, int, int]: ...
@@ -795,6 +786,7 @@ class IndexStore:
 @final
 class PageReader:
     def __new__(cls, kinds: Sequence[Any], *, hash: str, site_rule: str, min_tokens: int) -> Self: ...
+    def carry_out(self, store: IndexStore, pages: Sequence[_PageParts], *, add: bool) -> IndexAnswers: ...
 
 @final
 class IndexAnswers:
@@ -834,6 +826,5 @@ class _PageParts(Protocol):
     @property
     def request(self) -> tuple[bytes, bytes, int] | None: ...
 
-def index_pages(store: IndexStore, reader: PageReader, pages: Sequence[_PageParts], *, add: bool) -> IndexAnswers: ...
 def site_hashes(sites: pa.StringArray) -> npt.NDArray[np.uint64]: ...
 def token_identities(tokens: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...

@@ -144,21 +144,6 @@ fn parts(checked: Checked) -> CheckedParts {
     (checked.pages, checked.sets, checked.keys, checked.complaints)
 }
 
-/// Verifies the tables in a folder without changing them; `place` is one for a folder that stands in for it.
-#[pyfunction]
-#[pyo3(signature = (path, plan, *, most, place))]
-pub fn verify_index(
-    py: Python<'_>,
-    path: PathBuf,
-    plan: &Plan,
-    most: usize,
-    place: PathBuf,
-) -> PyResult<CheckedParts> {
-    let shape = Shape { plan: plan.plan.clone(), most };
-    let checked = detached(py, || verify_folder(&path, shape, VERIFYING, &place));
-    Ok(parts(checked.map_err(of_index)?))
-}
-
 /// An open index; closed when it is told to, or dropped.
 #[pyclass(frozen, module = "neardup._native")]
 #[derive(Debug)]
@@ -292,6 +277,21 @@ impl IndexStore {
 
     fn verify(&self, py: Python<'_>) -> PyResult<CheckedParts> {
         Ok(parts(self.with(py, |index| index.verify())?))
+    }
+
+    /// Verifies the tables in a folder without changing them; `place` is one for a folder that stands in for it.
+    #[staticmethod]
+    #[pyo3(signature = (path, plan, *, most, place))]
+    fn verify_folder(
+        py: Python<'_>,
+        path: PathBuf,
+        plan: &Plan,
+        most: usize,
+        place: PathBuf,
+    ) -> PyResult<CheckedParts> {
+        let shape = Shape { plan: plan.plan.clone(), most };
+        let checked = detached(py, || verify_folder(&path, shape, VERIFYING, &place));
+        Ok(parts(checked.map_err(of_index)?))
     }
 
     fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {

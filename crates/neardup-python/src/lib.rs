@@ -53,9 +53,9 @@ mod _native {
     #[pymodule_export]
     use crate::fingerprints::{pairs_of_keys, parities, pieces};
     #[pymodule_export]
-    use crate::index::{IndexAnswers, IndexMatches, IndexStore, site_hashes, token_identities, verify_index};
+    use crate::index::{IndexAnswers, IndexMatches, IndexStore, site_hashes, token_identities};
     #[pymodule_export]
-    use crate::index_pages::{PageReader, index_pages};
+    use crate::index_pages::PageReader;
     #[pymodule_export]
     use crate::lines::{LineBlock, LineBlocks, LineStretch, ParsedLines, array_begins, cut_lines};
     #[pymodule_export]
@@ -76,11 +76,11 @@ mod _native {
     #[pymodule_export]
     use crate::postings::{Postings, build_postings};
     #[pymodule_export]
-    use crate::signals::{anatomy, compressed_sizes, compression_window, snippets};
+    use crate::signals::{anatomy, compressed_sizes, snippets};
     #[pymodule_export]
     use crate::sketches::{PrefixProfile, group_columns, interval_probability};
     #[pymodule_export]
-    use crate::statistics::{NumberTable, Repeats, merge_frequencies, repeat_levels};
+    use crate::statistics::{NumberTable, Repeats};
     #[pymodule_export]
     use crate::structure::{noise_names, page_structure, place_names, term_noise};
     #[pymodule_export]

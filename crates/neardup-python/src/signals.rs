@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::builder::{LargeStringBuilder, StringBuilder};
 use arrow_array::{Array, LargeBinaryArray, LargeStringArray, StringArray, cast::AsArray};
 use neardup_core::address::page_url;
-use neardup_core::compressed::{GZIP_WINDOW, Method, Sizer, WIDE_WINDOW};
+use neardup_core::compressed::{Method, Sizer};
 use neardup_core::decode::decode;
 use neardup_core::hash::TermHash;
 use neardup_core::html::anatomy::{Anatomy, anatomy as html_anatomy};
@@ -26,15 +26,6 @@ fn method(name: &str) -> PyResult<Method> {
         "wide" => Ok(Method::Wide),
         _ => Err(PyValueError::new_err(format!("unknown method {name:?}: use 'gzip' or 'wide'"))),
     }
-}
-
-/// The longest text that a method compares with another, in bytes.
-#[pyfunction]
-pub fn compression_window(method: &str) -> PyResult<usize> {
-    Ok(match self::method(method)? {
-        Method::Gzip => GZIP_WINDOW,
-        Method::Wide => WIDE_WINDOW,
-    })
 }
 
 /// Compressed sizes of text `a` followed by text `b`, pair by pair; 0 where one of them is too long for the method.

@@ -10,12 +10,6 @@ use pyo3_arrow::PyArray;
 use crate::arrays::{TokenLists, detached};
 use crate::pairs::{Column, contiguous};
 
-/// The lengths of chunks that are counted one after another, up to n.
-#[pyfunction]
-pub fn repeat_levels(n: usize) -> Vec<usize> {
-    repeats::levels(n)
-}
-
 /// Counters of one level of SPEX; threads may count into it at the same time.
 #[pyclass(frozen, module = "neardup._native")]
 #[derive(Debug)]
@@ -97,6 +91,27 @@ impl Repeats {
         let made = detached(py, || frequencies::count(tokens.lists(), &self.0));
         Ok((made.chunks.into_pyarray(py), made.pages.into_pyarray(py)))
     }
+
+    /// The lengths of chunks that are counted one after another, up to n.
+    #[staticmethod]
+    fn levels(n: usize) -> Vec<usize> {
+        repeats::levels(n)
+    }
+
+    /// Two lists of chunks with their frequencies as one.
+    #[staticmethod]
+    fn merge_frequencies<'py>(
+        py: Python<'py>,
+        a: Counted<'py>,
+        b: Counted<'py>,
+    ) -> PyResult<(Column<'py, u64>, Column<'py, u32>)> {
+        let (a, b) = ((contiguous(&a.0)?, contiguous(&a.1)?), (contiguous(&b.0)?, contiguous(&b.1)?));
+        if a.0.len() != a.1.len() || b.0.len() != b.1.len() {
+            return Err(PyValueError::new_err("every chunk needs a count"));
+        }
+        let made = detached(py, || frequencies::merge(a, b));
+        Ok((made.chunks.into_pyarray(py), made.pages.into_pyarray(py)))
+    }
 }
 
 fn ascending(numbers: &[u64]) -> PyResult<()> {
@@ -107,21 +122,6 @@ fn ascending(numbers: &[u64]) -> PyResult<()> {
 }
 
 type Counted<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>);
-
-/// Two lists of chunks with their frequencies as one.
-#[pyfunction]
-pub fn merge_frequencies<'py>(
-    py: Python<'py>,
-    a: Counted<'py>,
-    b: Counted<'py>,
-) -> PyResult<(Column<'py, u64>, Column<'py, u32>)> {
-    let (a, b) = ((contiguous(&a.0)?, contiguous(&a.1)?), (contiguous(&b.0)?, contiguous(&b.1)?));
-    if a.0.len() != a.1.len() || b.0.len() != b.1.len() {
-        return Err(PyValueError::new_err("every chunk needs a count"));
-    }
-    let made = detached(py, || frequencies::merge(a, b));
-    Ok((made.chunks.into_pyarray(py), made.pages.into_pyarray(py)))
-}
 
 /// Ascending numbers, with a count each where there are any, ready to be looked up.
 #[pyclass(frozen, module = "neardup._native")]
