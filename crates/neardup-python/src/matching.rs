@@ -4,11 +4,10 @@ use neardup_core::join::{Limits, Pair, Standing};
 use neardup_core::rules;
 use neardup_engine::matching::{FEW, Matched, PART, Work, matched};
 use numpy::{IntoPyArray, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrays::detached;
-use crate::errors::of_engine;
+use crate::errors::{Mismatch, of_engine};
 use crate::pairs::{contiguous, permutation};
 use crate::rules::{Held, PageArrays, one_row_a_page};
 
@@ -97,7 +96,7 @@ impl EntryArrays<'_> {
         for (at, &rule) in rule.iter().enumerate() {
             let of_rule = hot.get_mut(rule as usize);
             let of_rule =
-                of_rule.ok_or_else(|| PyValueError::new_err("an entry names a rule that is not there"))?;
+                of_rule.ok_or_else(|| Mismatch::value("an entry names a rule that is not there"))?;
             of_rule.push(Standing { column: column[at], key: key[at], site: site[at], page: page[at] });
         }
         Ok(hot)

@@ -4,13 +4,12 @@ use neardup_core::batch::Lists;
 use neardup_core::rules::pair::{Finding, Row};
 use neardup_core::rules::{self, Columns, Rule};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
 use crate::arrays::{TokenLists, detached, flat};
-use crate::errors::of_core;
+use crate::errors::{Mismatch, of_core};
 use crate::matching::{self, EntryArrays, LimitArguments, RulePairs};
 use crate::pairs::{contiguous, edges};
 use crate::rules::{PageArrays, one_row_a_page};
@@ -153,7 +152,7 @@ impl Plan {
         let sets = sets.iter().map(TokenLists::new).collect::<PyResult<Vec<_>>>()?;
         let sets: Vec<Lists<'_>> = sets.iter().map(TokenLists::lists).collect();
         if !columns.iter().map(|(_, width)| *width).eq(self.widths()) || sets.len() != self.sets() {
-            return Err(PyValueError::new_err("columns and sets are not those of the plan"));
+            return Err(Mismatch::value("columns and sets are not those of the plan"));
         }
         let sizes = columns.iter().map(|(values, width)| values.len() / width);
         let pages = sizes.chain(sets.iter().map(Lists::len)).min().unwrap_or(0);
