@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
-from neardup.plan import PageArrays
+from neardup.plan import Limits, PageArrays
 
 _WORDS = 6
 _AGREEING = 372
@@ -49,18 +49,15 @@ def main(count: int, answer: str) -> None:
     sketches, cluster = made(count, np.random.default_rng(20060806))
     seconds["making them"] = time.perf_counter() - begun
     begun = time.perf_counter()
-    ((a, b, _score, _candidates, accepted, largest, hot, _unscored, _in_hot),) = _native.match_rules(
-        _native.Plan([_WORDS], 0, [f"pieces(0,{_PIECES}) any bits(0,{_AGREEING})"]),
+    (pairs,) = _native.Plan([_WORDS], 0, [f"pieces(0,{_PIECES}) any bits(0,{_AGREEING})"]).match(
         PageArrays([sketches], []),
         np.arange(count, dtype=np.uint32),
-        hot=20_000,
-        most_accepted=8 << 20,
-        most_possible=4096 * count,
+        Limits(hot=20_000, accepted=8 << 20, possible=4096 * count),
     )
     seconds["pairs"] = time.perf_counter() - begun
     del sketches
     begun = time.perf_counter()
-    found = _native.components(count, a.copy(), b.copy())
+    found = _native.components(count, pairs.a.copy(), pairs.b.copy())
     seconds["components"] = time.perf_counter() - begun
     made_sizes = np.bincount(cluster)
     # The first member of each cluster, which is what components are named by.
@@ -72,9 +69,9 @@ def main(count: int, answer: str) -> None:
         "found": int((np.bincount(found, minlength=count) >= 2).sum()),
         "same": bool((first[cluster] == found).all()),
         "largest": int(made_sizes.max()),
-        "accepted": int(accepted),
-        "largest_bucket": int(largest),
-        "hot_buckets": int(hot),
+        "accepted": pairs.accepted,
+        "largest_bucket": pairs.largest_bucket,
+        "hot_buckets": pairs.hot_buckets,
     }
     with open(answer, "w") as file:
         json.dump(told, file)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from brute_force import BruteForce, Pairs, pairs_of
 from neardup import Settings, _native, find_duplicates, parse
 from neardup.methods.planner import band_probability
+from neardup.plan import Limits, PageArrays
 from neardup.testing.dice import Dice
 from neardup.testing.edits import made_up_words, pair_of_jaccard
 
@@ -32,9 +33,12 @@ def flipped(sketch: Sketches, bits: Any) -> Sketches:
 
 
 def found_by_pieces(sketches: Sketches, pieces: int, least: int) -> Pairs:
-    active = np.ones(len(sketches), bool)
-    a, b, _, _, _ = _native.join(_native.pieces(sketches, pieces), active, bits=sketches, least=least)
-    return set(zip(a.tolist(), b.tolist(), strict=True))
+    plan = _native.Plan([sketches.shape[1]], 0, [f"pieces(0,{pieces}) any bits(0,{least})"])
+    every = np.arange(len(sketches), dtype=np.uint32)
+    limits = Limits(hot=len(sketches), accepted=2**63, possible=2**63)
+    (found,) = plan.match(PageArrays([sketches], []), every, limits)
+    assert found.hot_buckets == 0
+    return set(zip(found.a.tolist(), found.b.tolist(), strict=True))
 
 
 def differing_bits(sketches: Sketches) -> npt.NDArray[np.int64]:

@@ -43,6 +43,13 @@ def test_errors_of_an_index_become_exceptions_in_one_place() -> None:
     assert places == ["errors.rs"]
 
 
+def test_exceptions_are_made_in_one_place() -> None:
+    boundary = CRATES / "neardup-python" / "src"
+    made = {path.name: code(path).count("new_err(") for path in boundary.rglob("*.rs")}
+    assert made.pop("errors.rs") > 5
+    assert {name: count for name, count in made.items() if count} == {}
+
+
 @pytest.mark.parametrize(
     ("raised", "expected", "words"),
     [

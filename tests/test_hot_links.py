@@ -17,6 +17,7 @@ from neardup.engines.common.progress import Silent
 from neardup.engines.local.reading import collect
 from neardup.engines.spark import keys, matching
 from neardup.methods import parse
+from neardup.plan import Limits
 from neardup.sources.memory import texts
 
 HOT, SALTS = 5, 3
@@ -80,25 +81,24 @@ def test_pieces_give_what_the_whole_gives(detector: str) -> None:
         piece = batch.filter(pa.array(np.isin(rows % SALTS, salts)))
         sites, numbers = matching.sites_of(piece)
         of_piece = piece.column("row").to_numpy()
-        a, b = _native.hot_links(
-            layout.plan.native, matching.group_arrays(piece, layout, sites), matching.hot_entries(piece, numbers),
+        a, b = layout.plan.native.hot_links(
+            matching.group_arrays(piece, layout, sites),
+            matching.hot_entries(piece, numbers),
             (of_piece % SALTS).astype(np.uint32),
-        )  # fmt: skip
+        )
         assert len(a) < piece.num_rows, "a forest"
         links += zip(of_piece[a].tolist(), of_piece[b].tolist(), strict=True)
     # Pairs of the other buckets are known before.
     sites, _ = matching.sites_of(batch)
     every = np.arange(60, dtype=np.uint32)
-    found = _native.match_rules(
-        layout.plan.native, matching.group_arrays(batch, layout, sites), every, hot=HOT, most_accepted=10**9,
-        most_possible=10**9,
-    )  # fmt: skip
+    limits = Limits(hot=HOT, accepted=10**9, possible=10**9)
+    found = layout.plan.native.match(matching.group_arrays(batch, layout, sites), every, limits)
     whole = resolved(batch, layout)
     assert len(whole) > 1
     known = {
         (rule, a, b)
         for rule, pairs in enumerate(found)
-        for a, b in zip(pairs[0].tolist(), pairs[1].tolist(), strict=True)
+        for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)
     }
     assert {pair[:3] for pair in whole} <= known
     edges = links + [(a, b) for _, a, b in known - {pair[:3] for pair in whole}]

@@ -39,6 +39,7 @@ __all__ = [
     "RecordPage",
     "Repeats",
     "RuleFindings",
+    "RulePairs",
     "SampleIndex",
     "StoreError",
     "Unpacked",
@@ -57,7 +58,6 @@ __all__ = [
     "components",
     "compressed_sizes",
     "compression_of",
-    "compression_window",
     "compute",
     "content_streams",
     "cosines",
@@ -68,16 +68,10 @@ __all__ = [
     "equal_columns",
     "group_columns",
     "growth",
-    "hot_links",
     "identity_sets",
-    "index_pages",
     "interval_probability",
     "jaccard",
-    "join",
     "links",
-    "match_buckets",
-    "match_rules",
-    "merge_frequencies",
     "noise_names",
     "page_paragraphs",
     "page_structure",
@@ -89,9 +83,7 @@ __all__ = [
     "place_names",
     "read_delimited",
     "read_plain_files",
-    "repeat_levels",
     "repeated_rows",
-    "resolve_hot",
     "site_hashes",
     "site_of",
     "snippets",
@@ -105,7 +97,6 @@ __all__ = [
     "too_long",
     "united",
     "url_hashes",
-    "verify_index",
     "wrong_rows",
 ]
 
@@ -402,17 +393,6 @@ class LineBlocks:
 def pairs_of_keys(supershingles: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]: ...
 def pieces(sketches: npt.NDArray[np.uint64], pieces: int) -> npt.NDArray[np.uint64]: ...
 def parities(sets: pa.LargeListArray) -> pa.LargeListArray: ...
-def join(
-    keys: npt.NDArray[np.uint64],
-    active: npt.NDArray[np.bool_],
-    *,
-    predicate: str = "any",
-    units: _Units | None = None,
-    columns: npt.NDArray[np.uint64] | None = None,
-    bits: npt.NDArray[np.uint64] | None = None,
-    least: float = 0.0,
-    threads: int = 0,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int]: ...
 
 class _Sets(Protocol):
     """Ordered sets of all rows, and their parities, in batches; sets in memory, or in a file with the size of each."""
@@ -455,6 +435,51 @@ class _Pages(Protocol):
     def units(self) -> _Units | None: ...
     @property
     def rows(self) -> npt.NDArray[np.uint32] | None: ...
+
+class _Limits(Protocol):
+    """How far buckets are joined: entries of one that is not hot, pairs that are recorded, pairs there may be."""
+
+    @property
+    def hot(self) -> int: ...
+    @property
+    def accepted(self) -> int: ...
+    @property
+    def possible(self) -> int: ...
+
+class _Entries(Protocol):
+    """Entries of hot buckets: of each its rule, the bucket's column, key and site, and its page."""
+
+    @property
+    def rule(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def column(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def key(self) -> npt.NDArray[np.uint64]: ...
+    @property
+    def site(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def page(self) -> npt.NDArray[np.uint32]: ...
+
+@final
+class RulePairs:
+    @property
+    def a(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def b(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def score(self) -> npt.NDArray[np.float64]: ...
+    @property
+    def candidates(self) -> int: ...
+    @property
+    def accepted(self) -> int: ...
+    @property
+    def largest_bucket(self) -> int: ...
+    @property
+    def hot_buckets(self) -> int: ...
+    @property
+    def unscored(self) -> int: ...
+    @property
+    def in_hot(self) -> npt.NDArray[np.uint32]: ...
 
 @final
 class RuleFindings:
@@ -507,56 +532,26 @@ class Plan:
         b: npt.NDArray[np.uint32],
         same_site: npt.NDArray[np.bool_],
     ) -> list[RuleFindings]: ...
+    def match(
+        self, pages: _Pages, order: npt.NDArray[np.uint32], limits: _Limits, *, threads: int = 0
+    ) -> list[RulePairs]: ...
+    def resolve_hot(
+        self, pages: _Pages, order: npt.NDArray[np.uint32], hot: _Entries, *, recorded: int, threads: int = 0
+    ) -> list[RulePairs]: ...
+    def hot_links(
+        self, pages: _Pages, hot: _Entries, salt: npt.NDArray[np.uint32], *, threads: int = 1
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
+    def match_buckets(
+        self,
+        rule: int,
+        pages: _Pages,
+        columns: npt.NDArray[np.uint32],
+        keys: npt.NDArray[np.uint64],
+        key_sites: npt.NDArray[np.uint32],
+        *,
+        threads: int = 1,
+    ) -> RulePairs: ...
 
-def match_rules(
-    plan: Plan,
-    pages: _Pages,
-    order: npt.NDArray[np.uint32],
-    *,
-    hot: int,
-    most_accepted: int,
-    most_possible: int,
-    threads: int = 0,
-) -> list[
-    tuple[
-        npt.NDArray[np.uint32],
-        npt.NDArray[np.uint32],
-        npt.NDArray[np.float64],
-        int,
-        int,
-        int,
-        int,
-        int,
-        npt.NDArray[np.uint32],
-    ]
-]: ...
-def resolve_hot(
-    plan: Plan,
-    pages: _Pages,
-    order: npt.NDArray[np.uint32],
-    hot: tuple[npt.NDArray[Any], ...],
-    *,
-    recorded: int,
-    threads: int = 0,
-) -> list[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int, int, int]]: ...
-def hot_links(
-    plan: Plan,
-    pages: _Pages,
-    hot: tuple[npt.NDArray[Any], ...],
-    salt: npt.NDArray[np.uint32],
-    *,
-    threads: int = 1,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
-def match_buckets(
-    plan: Plan,
-    rule: int,
-    pages: _Pages,
-    columns: npt.NDArray[np.uint32],
-    keys: npt.NDArray[np.uint64],
-    key_sites: npt.NDArray[np.uint32],
-    *,
-    threads: int = 1,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64], int]: ...
 def agreeing_bits(
     sketches: npt.NDArray[np.uint64], a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.uint32]: ...
@@ -633,8 +628,6 @@ class PrefixProfile:
 
 # Statistics of a collection.
 
-def repeat_levels(n: int) -> list[int]: ...
-
 @final
 class Repeats:
     def __new__(cls, length: int, bits: int) -> Repeats: ...
@@ -647,11 +640,14 @@ class Repeats:
     def planes(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...
     def count(self, tokens: pa.LargeListArray, before: Repeats | None = None, *, last: bool) -> None: ...
     def merge(self, other: Repeats) -> None: ...
+    @staticmethod
+    def levels(n: int) -> list[int]: ...
+    @staticmethod
+    def merge_frequencies(
+        a: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]],
+        b: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]],
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
     def frequencies(self, tokens: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
-
-def merge_frequencies(
-    a: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]], b: tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]: ...
 
 @final
 class NumberTable:
@@ -733,7 +729,6 @@ def page_structure(
 def place_names() -> dict[str, int]: ...
 def term_noise(terms: pa.LargeListArray) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8]]: ...
 def noise_names() -> tuple[dict[str, int], dict[str, int]]: ...
-def compression_window(method: str) -> int: ...
 def compressed_sizes(
     content: pa.LargeBinaryArray, a: npt.NDArray[np.uint32], b: npt.NDArray[np.uint32], *, method: str
 ) -> npt.NDArray[np.uint64]: ...
@@ -760,14 +755,6 @@ class LockedError(StoreError): ...
 class DamagedError(StoreError): ...
 class CallError(Exception): ...
 
-def verify_index(
-    path: str | Path,
-    plan: Plan,
-    *,
-    most: int,
-    place: str | Path,
-) -> tuple[int, int, int, list[str]]: ...
-
 @final
 class IndexStore:
     def __new__(
@@ -789,6 +776,10 @@ class IndexStore:
     def ids(self, most: int) -> list[bytes]: ...
     def compact(self, requests_before: int) -> None: ...
     def verify(self) -> tuple[int, int, int, list[str]]: ...
+    @staticmethod
+    def verify_folder(
+        path: str | Path, plan: Plan, *, most: int, place: str | Path
+    ) -> tuple[int, int, int, list[str]]: ...
     def backup(self, path: str | Path) -> None: ...
     def flush(self) -> None: ...
     def stats(self) -> tuple[int, int, int, int, int, int]: ...
@@ -797,6 +788,7 @@ class IndexStore:
 @final
 class PageReader:
     def __new__(cls, kinds: Sequence[Any], *, hash: str, site_rule: str, min_tokens: int) -> Self: ...
+    def carry_out(self, store: IndexStore, pages: Sequence[_PageParts], *, add: bool) -> IndexAnswers: ...
 
 @final
 class IndexAnswers:
@@ -836,6 +828,5 @@ class _PageParts(Protocol):
     @property
     def request(self) -> tuple[bytes, bytes, int] | None: ...
 
-def index_pages(store: IndexStore, reader: PageReader, pages: Sequence[_PageParts], *, add: bool) -> IndexAnswers: ...
 def site_hashes(sites: pa.StringArray) -> npt.NDArray[np.uint64]: ...
 def token_identities(tokens: pa.LargeListArray) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]: ...

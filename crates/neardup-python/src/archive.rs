@@ -8,13 +8,12 @@ use arrow_schema::ArrowError;
 use neardup_core::warc::framing::{Bounds, Framed, Stored};
 use neardup_core::warc::pages::{Pages, Texts};
 use neardup_engine::reader::archive::{Archive, Batch, Loaded};
-use neardup_engine::reader::patient::{self, NoPage, Record};
-use pyo3::exceptions::PyValueError;
+use neardup_engine::reader::patient::{self, Record};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::arrays::{detached, pyarrow};
-use crate::errors::{BodyError, NotAPage, of_io};
+use crate::errors::{Mismatch, of_io, of_no_page};
 use crate::pass::{PageTask, PagesRead};
 use crate::unpacked::Unpacked;
 
@@ -104,7 +103,7 @@ impl PyFramed {
     fn page(&self, py: Python<'_>, longest: usize) -> PyResult<RecordPage> {
         let (header, block) = (self.header.as_bytes(py), self.block.as_bytes(py));
         let record = Record { kind: &self.kind, header, block, block_length: self.block_length };
-        let page = detached(py, || patient::read(record, longest)).map_err(no_page)?;
+        let page = detached(py, || patient::read(record, longest)).map_err(of_no_page)?;
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
         Ok(RecordPage {
             id: some(page.id),
@@ -130,13 +129,6 @@ impl PyFramed {
             fields.set_item(name, value)?;
         }
         Ok(Some((answer.status, fields, PyBytes::new(py, &answer.body))))
-    }
-}
-
-fn no_page(why: NoPage) -> PyErr {
-    match why {
-        NoPage::Kind(kind) | NoPage::Redirect { kind, .. } => NotAPage::new_err(kind),
-        NoPage::Broken(reason) => BodyError::new_err(reason),
     }
 }
 
@@ -211,7 +203,7 @@ pub struct WarcPages {
 impl WarcPages {
     fn loaded(&self) -> PyResult<Loaded> {
         let pages = self.pages.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-        let pages = pages.ok_or_else(|| PyValueError::new_err("these pages were taken already"))?;
+        let pages = pages.ok_or_else(|| Mismatch::value("these pages were taken already"))?;
         Ok(Loaded::new(pages, self.longest))
     }
 }
@@ -252,7 +244,7 @@ impl WarcLoaded {
         let (skipped, ignored) = (std::mem::take(&mut loaded.skipped), std::mem::take(&mut loaded.ignored));
         let (redirects, tolerated) = (std::mem::take(&mut loaded.redirects), loaded.tolerated);
         let arrays = detached(py, || columns(loaded.into_pages(held), held))
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+            .map_err(|error| Mismatch::value(error.to_string()))?;
         let columns = PyDict::new(py);
         for (name, array) in arrays {
             columns.set_item(name, pyarrow(py, array)?)?;

@@ -8,9 +8,10 @@ use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, Field};
 use neardup_core::batch::Lists;
 use numpy::{Element, IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
+
+use crate::errors::Mismatch;
 
 /// Runs a kernel without the GIL; the one place that lets go of it.
 pub fn detached<R: Send>(py: Python<'_>, kernel: impl FnOnce() -> R + Send) -> R {
@@ -28,7 +29,7 @@ impl TokenLists {
         let array = array.array().as_list_opt::<i64>().ok_or_else(wrong_type)?.clone();
         let values = array.values().as_primitive_opt::<UInt64Type>().ok_or_else(wrong_type)?.clone();
         if array.null_count() + values.null_count() > 0 {
-            return Err(PyValueError::new_err("lists of tokens must not hold nulls"));
+            return Err(Mismatch::value("lists of tokens must not hold nulls"));
         }
         Ok(TokenLists { array, values })
     }
@@ -39,7 +40,7 @@ impl TokenLists {
 }
 
 fn wrong_type() -> PyErr {
-    PyTypeError::new_err("expected an Arrow array of type large_list<uint64>")
+    Mismatch::kind("expected an Arrow array of type large_list<uint64>")
 }
 
 /// Lists back to Arrow.
@@ -51,7 +52,7 @@ pub fn list_array(offsets: Vec<i64>, mut values: Vec<u64>) -> PyResult<ArrayRef>
     let field = Arc::new(Field::new("item", DataType::UInt64, false));
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
     let array = LargeListArray::try_new(field, offsets, Arc::new(UInt64Array::from(values)), None);
-    Ok(Arc::new(array.map_err(|error| PyValueError::new_err(error.to_string()))?))
+    Ok(Arc::new(array.map_err(|error| Mismatch::value(error.to_string()))?))
 }
 
 /// Rows of `width` numbers as a two-dimensional NumPy array.
@@ -64,12 +65,9 @@ pub fn rows<T: Element>(py: Python<'_>, values: Vec<T>, width: usize) -> PyResul
 pub fn flat<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<(&'a [T], usize)> {
     let width = array.as_array().ncols();
     if width == 0 {
-        return Err(PyValueError::new_err("expected at least one column"));
+        return Err(Mismatch::value("expected at least one column"));
     }
-    Ok((
-        array.as_slice().map_err(|_| PyValueError::new_err("expected rows one after another (C order)"))?,
-        width,
-    ))
+    Ok((array.as_slice().map_err(|_| Mismatch::value("expected rows one after another (C order)"))?, width))
 }
 
 /// An Arrow array as pyarrow's own.

@@ -14,12 +14,11 @@ use neardup_core::making::Kind;
 use neardup_core::statistics::lexicon::Lexicons;
 use neardup_core::statistics::numbers::Counted;
 use pyo3::conversion::FromPyObjectOwned;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, detached, list_array, pyarrow, rows};
-use crate::errors::of_core;
+use crate::errors::{Mismatch, of_core};
 use crate::sketches::PrefixProfile;
 use crate::statistics::NumberTable;
 use crate::terms::PageTermLists;
@@ -71,7 +70,7 @@ impl<'py> Parameters<'_, 'py> {
         if let Some(kind) = self.kind(name)? {
             return Ok(OfLists::Read(kind));
         }
-        let counted = || table.ok_or_else(|| PyValueError::new_err(format!("{name:?} needs a table")));
+        let counted = || table.ok_or_else(|| Mismatch::value(format!("{name:?} needs a table")));
         Ok(match name {
             "minima" => OfLists::Minima { windows: self.windows()?, count: self.get("k")? },
             "packed minima" => {
@@ -120,7 +119,7 @@ impl<'py> Parameters<'_, 'py> {
                 pages: table.map(|table| Counted { numbers: table.numbers(), counts: table.counts() }),
             },
             "repetitions" => OfLists::Repetitions,
-            _ => return Err(PyValueError::new_err(format!("no such fingerprint: {name:?}"))),
+            _ => return Err(Mismatch::value(format!("no such fingerprint: {name:?}"))),
         })
     }
 
@@ -152,9 +151,7 @@ impl<'py> FromPyObject<'_, 'py> for ReadKind {
         let parameters = Parameters(&fingerprint);
         let name = parameters.name()?;
         let kind = parameters.kind(&name)?.ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "no such kind of fingerprint is made while pages are read: {name:?}"
-            ))
+            Mismatch::value(format!("no such kind of fingerprint is made while pages are read: {name:?}"))
         })?;
         kind.checked().map(ReadKind).map_err(of_core)
     }

@@ -6,11 +6,11 @@ use arrow_array::{ArrayRef, Int64Array, LargeStringArray};
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 use neardup_core::delimited::{self, Column, Form, Most, Records, Stop};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
 use crate::arrays::{detached, pyarrow};
+use crate::errors::Mismatch;
 
 /// Records that leave no doubt: [wanted column, …, starts, ends, lines], where the next record begins, the number of its
 /// line, and why it was not read: "enough", "unfinished", "open" (a quote has no end) or "odd".
@@ -44,7 +44,7 @@ pub fn read_delimited(
         let (records, at, line, stop) = delimited::read(&data, at.min(data.len()), line, form, most);
         (columns(records), at, line, stop)
     });
-    let arrays = arrays.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let arrays = arrays.map_err(|error| Mismatch::value(error.to_string()))?;
     let column = |array| pyarrow(py, array).map(Bound::unbind);
     let columns = arrays.into_iter().map(column).collect::<PyResult<Vec<_>>>()?;
     let stop = match stop {
@@ -89,7 +89,7 @@ pub fn wrong_rows(
 }
 
 fn one_byte(delimiter: char) -> PyResult<u8> {
-    u8::try_from(delimiter).map_err(|_| PyValueError::new_err("a delimiter is one byte"))
+    u8::try_from(delimiter).map_err(|_| Mismatch::value("a delimiter is one byte"))
 }
 
 fn columns(records: Records) -> Result<Vec<ArrayRef>, ArrowError> {

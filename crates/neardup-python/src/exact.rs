@@ -5,13 +5,13 @@ use neardup_core::batch::Shingling;
 use neardup_core::cosine::{self, Weights};
 use neardup_core::partners::{Beside, Sample};
 use neardup_core::sets::Batches;
+use neardup_engine::matching::thread_pool;
 use numpy::{IntoPyArray, PyReadonlyArray1};
-use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
-use crate::apply::thread_pool;
 use crate::arrays::{TokenLists, detached};
+use crate::errors::{Mismatch, of_engine};
 use crate::pairs::{Column, contiguous};
 
 type Scored<'py> = (Column<'py, u32>, Column<'py, u32>, Column<'py, f64>);
@@ -24,7 +24,7 @@ fn share(threshold: f64) -> PyResult<f64> {
     if threshold > 0.0 && threshold <= 1.0 {
         Ok(threshold)
     } else {
-        Err(PyValueError::new_err("threshold must be above 0 and at most 1"))
+        Err(Mismatch::value("threshold must be above 0 and at most 1"))
     }
 }
 
@@ -43,23 +43,23 @@ pub fn all_pairs<'py>(
         "jaccard" => Measure::Jaccard,
         "cosine" => Measure::Cosine,
         "containment" => Measure::Containment,
-        _ => return Err(PyValueError::new_err("measure is 'jaccard', 'cosine' or 'containment'")),
+        _ => return Err(Mismatch::value("measure is 'jaccard', 'cosine' or 'containment'")),
     };
     let threshold = share(threshold)?;
     let lists = lists_of(&sets)?;
     let batches = Batches::new(lists.iter().map(TokenLists::lists).collect());
     let elements: usize = (0..batches.len()).map(|at| batches.get(at).len()).sum();
     if elements >= u32::MAX as usize || batches.len() >= u32::MAX as usize {
-        return Err(PyOverflowError::new_err("more than four billion elements"));
+        return Err(Mismatch::size("more than four billion elements"));
     }
     for at in 0..batches.len() {
         if batches.get(at).windows(2).any(|pair| pair[0] >= pair[1]) {
-            return Err(PyValueError::new_err("sets must be ascending and without repetition"));
+            return Err(Mismatch::value("sets must be ascending and without repetition"));
         }
     }
-    let pool = thread_pool(threads)?;
+    let pool = thread_pool(threads).map_err(of_engine)?;
     let pairs = detached(py, || pool.install(|| allpairs::all_pairs(&batches, measure, threshold, most)))
-        .map_err(|_| PyOverflowError::new_err(format!("more than {most} pairs reach the threshold")))?;
+        .map_err(|_| Mismatch::size(format!("more than {most} pairs reach the threshold")))?;
     let a: Vec<u32> = pairs.iter().map(|pair| pair.a).collect();
     let b: Vec<u32> = pairs.iter().map(|pair| pair.b).collect();
     let score: Vec<f64> = pairs.iter().map(|pair| pair.score).collect();
@@ -80,7 +80,7 @@ pub fn cosines<'py>(
     let lists = lists_of(&tokens)?;
     let batches = Batches::new(lists.iter().map(TokenLists::lists).collect());
     let pairs = crate::pairs::edges(batches.len(), contiguous(&a)?, contiguous(&b)?)?;
-    let pool = thread_pool(threads)?;
+    let pool = thread_pool(threads).map_err(of_engine)?;
     let found = detached(py, || {
         pool.install(|| {
             let weights = if inverse { Weights::inverse(&batches) } else { Weights::Equal };
@@ -114,7 +114,7 @@ impl SampleIndex {
         cosine: bool,
     ) -> PyResult<Self> {
         if k == 0 || other.is_some_and(|(k, _)| k == 0) {
-            return Err(PyValueError::new_err("k must be at least 1"));
+            return Err(Mismatch::value("k must be at least 1"));
         }
         let lists = lists_of(&tokens)?;
         let batches = Batches::new(lists.iter().map(TokenLists::lists).collect());
@@ -134,7 +134,7 @@ impl SampleIndex {
         let lists = TokenLists::new(&tokens)?;
         let (batch, taken) = (lists.lists(), contiguous(&taken)?);
         if taken.len() != batch.len() {
-            return Err(PyValueError::new_err("taken: not one flag a page"));
+            return Err(Mismatch::value("taken: not one flag a page"));
         }
         let found = detached(py, || self.sample.partners(batch, taken));
         let numbers = |of: fn(&neardup_core::partners::Partner) -> u32| {

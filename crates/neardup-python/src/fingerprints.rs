@@ -2,14 +2,14 @@
 
 use neardup_core::batch;
 use numpy::{PyArray2, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, detached, flat, list_array, pyarrow, rows};
+use crate::errors::Mismatch;
 
 fn check(holds: bool, what: &'static str) -> PyResult<()> {
-    if holds { Ok(()) } else { Err(PyValueError::new_err(what)) }
+    if holds { Ok(()) } else { Err(Mismatch::value(what)) }
 }
 
 #[pyfunction]

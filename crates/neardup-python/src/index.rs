@@ -11,14 +11,13 @@ use neardup_index::shape::Shape;
 use neardup_index::store::{Memory, Sync};
 use neardup_index::upkeep::{Checked, verify_folder};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, detached, flat};
-use crate::errors::{CallError, of_index};
+use crate::errors::{Mismatch, closed, of_index};
 use crate::pairs::{Column, contiguous};
 use crate::plan::Plan;
 
@@ -29,7 +28,7 @@ const VERIFYING: Memory = Memory { cache: 64 << 20, buffers: 64 << 20 };
 #[pyfunction]
 pub fn site_hashes<'py>(py: Python<'py>, sites: PyArray) -> PyResult<Column<'py, u64>> {
     let array = sites.array();
-    let wrong = || PyTypeError::new_err("expected an Arrow array of type string");
+    let wrong = || Mismatch::kind("expected an Arrow array of type string");
     let strings = array.as_string_opt::<i32>().ok_or_else(wrong)?;
     let hash = |site: Option<&str>| site.map_or(0, |site| neardup_index::site_hash(site.as_bytes()));
     Ok(strings.iter().map(hash).collect::<Vec<u64>>().into_pyarray(py))
@@ -144,21 +143,6 @@ fn parts(checked: Checked) -> CheckedParts {
     (checked.pages, checked.sets, checked.keys, checked.complaints)
 }
 
-/// Verifies the tables in a folder without changing them; `place` is one for a folder that stands in for it.
-#[pyfunction]
-#[pyo3(signature = (path, plan, *, most, place))]
-pub fn verify_index(
-    py: Python<'_>,
-    path: PathBuf,
-    plan: &Plan,
-    most: usize,
-    place: PathBuf,
-) -> PyResult<CheckedParts> {
-    let shape = Shape { plan: plan.plan.clone(), most };
-    let checked = detached(py, || verify_folder(&path, shape, VERIFYING, &place));
-    Ok(parts(checked.map_err(of_index)?))
-}
-
 /// An open index; closed when it is told to, or dropped.
 #[pyclass(frozen, module = "neardup._native")]
 #[derive(Debug)]
@@ -169,7 +153,7 @@ pub struct IndexStore {
 impl IndexStore {
     fn open(&self) -> PyResult<Arc<Index>> {
         let held = self.index.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-        held.clone().ok_or_else(|| CallError::new_err("the index is closed"))
+        held.clone().ok_or_else(closed)
     }
 
     pub fn with<R: Send>(
@@ -193,7 +177,7 @@ impl IndexStore {
         let empty = contiguous(&arrays.empty)?;
         let identity = |at: usize| u128::from(high[at]) << 64 | u128::from(low[at]);
         if high.len() != low.len() || low.len() != empty.len() {
-            return Err(PyValueError::new_err("the arrays do not fit the index"));
+            return Err(Mismatch::value("the arrays do not fit the index"));
         }
         let sets: Vec<TokenLists> = arrays.sets.iter().map(TokenLists::new).collect::<PyResult<_>>()?;
         let columns: Vec<&[u64]> =
@@ -238,7 +222,7 @@ impl IndexStore {
             "commit" => Sync::Commit,
             "second" => Sync::Second,
             "system" => Sync::System,
-            _ => return Err(PyValueError::new_err("sync is 'commit', 'second' or 'system'")),
+            _ => return Err(Mismatch::value("sync is 'commit', 'second' or 'system'")),
         };
         let opened = detached(py, || Index::open(&path, shape, sync, Memory { cache, buffers }));
         let index = opened.map_err(of_index)?.with_most_matches(most_matches);
@@ -292,6 +276,21 @@ impl IndexStore {
 
     fn verify(&self, py: Python<'_>) -> PyResult<CheckedParts> {
         Ok(parts(self.with(py, |index| index.verify())?))
+    }
+
+    /// Verifies the tables in a folder without changing them; `place` is one for a folder that stands in for it.
+    #[staticmethod]
+    #[pyo3(signature = (path, plan, *, most, place))]
+    fn verify_folder(
+        py: Python<'_>,
+        path: PathBuf,
+        plan: &Plan,
+        most: usize,
+        place: PathBuf,
+    ) -> PyResult<CheckedParts> {
+        let shape = Shape { plan: plan.plan.clone(), most };
+        let checked = detached(py, || verify_folder(&path, shape, VERIFYING, &place));
+        Ok(parts(checked.map_err(of_index)?))
     }
 
     fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {

@@ -39,6 +39,29 @@ impl PageReader {
         let kinds = kinds.into_iter().map(|ReadKind(kind)| kind).collect();
         Ok(PageReader { kinds, reading: reading(hash, site_rule)?, min_tokens })
     }
+
+    /// Adds pages to an index, or asks it about them.
+    #[pyo3(signature = (store, pages, *, add))]
+    fn carry_out(
+        &self,
+        py: Python<'_>,
+        store: &IndexStore,
+        pages: Vec<Bound<'_, PyAny>>,
+        add: bool,
+    ) -> PyResult<IndexAnswers> {
+        let contents: Vec<Given<'_>> = pages.iter().map(Given::of).collect::<PyResult<_>>()?;
+        let parts: Vec<PageParts> = pages.iter().map(|page| page.extract()).collect::<PyResult<_>>()?;
+        let unread: Vec<Unread<'_>> = contents
+            .iter()
+            .zip(&parts)
+            .map(|(content, parts)| Ok(Unread { content: content.content()?, parts }))
+            .collect::<PyResult<_>>()?;
+        let given = store.with(py, |index| {
+            let read = self.pages(&unread);
+            if add { index.add_pages(read) } else { index.query_pages(&read) }
+        })?;
+        answers(py, given)
+    }
 }
 
 /// What a page is read from.
@@ -152,28 +175,4 @@ impl<'py> Given<'py> {
             Given::Tokens(tokens) => Content::Tokens(contiguous(tokens)?),
         })
     }
-}
-
-/// Adds pages, or asks about them.
-#[pyfunction]
-#[pyo3(signature = (store, reader, pages, *, add))]
-pub fn index_pages(
-    py: Python<'_>,
-    store: &IndexStore,
-    reader: &PageReader,
-    pages: Vec<Bound<'_, PyAny>>,
-    add: bool,
-) -> PyResult<IndexAnswers> {
-    let contents: Vec<Given<'_>> = pages.iter().map(Given::of).collect::<PyResult<_>>()?;
-    let parts: Vec<PageParts> = pages.iter().map(|page| page.extract()).collect::<PyResult<_>>()?;
-    let unread: Vec<Unread<'_>> = contents
-        .iter()
-        .zip(&parts)
-        .map(|(content, parts)| Ok(Unread { content: content.content()?, parts }))
-        .collect::<PyResult<_>>()?;
-    let given = store.with(py, |index| {
-        let read = reader.pages(&unread);
-        if add { index.add_pages(read) } else { index.query_pages(&read) }
-    })?;
-    answers(py, given)
 }

@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-mod apply;
 mod archive;
 mod arrays;
 mod compute;
@@ -54,13 +53,13 @@ mod _native {
     #[pymodule_export]
     use crate::fingerprints::{pairs_of_keys, parities, pieces};
     #[pymodule_export]
-    use crate::index::{IndexAnswers, IndexMatches, IndexStore, site_hashes, token_identities, verify_index};
+    use crate::index::{IndexAnswers, IndexMatches, IndexStore, site_hashes, token_identities};
     #[pymodule_export]
-    use crate::index_pages::{PageReader, index_pages};
+    use crate::index_pages::PageReader;
     #[pymodule_export]
     use crate::lines::{LineBlock, LineBlocks, LineStretch, ParsedLines, array_begins, cut_lines};
     #[pymodule_export]
-    use crate::matching::{hot_links, join, match_buckets, match_rules, resolve_hot};
+    use crate::matching::RulePairs;
     #[pymodule_export]
     use crate::page_files::read_plain_files;
     #[pymodule_export]
@@ -77,11 +76,11 @@ mod _native {
     #[pymodule_export]
     use crate::postings::{Postings, build_postings};
     #[pymodule_export]
-    use crate::signals::{anatomy, compressed_sizes, compression_window, snippets};
+    use crate::signals::{anatomy, compressed_sizes, snippets};
     #[pymodule_export]
     use crate::sketches::{PrefixProfile, group_columns, interval_probability};
     #[pymodule_export]
-    use crate::statistics::{NumberTable, Repeats, merge_frequencies, repeat_levels};
+    use crate::statistics::{NumberTable, Repeats};
     #[pymodule_export]
     use crate::structure::{noise_names, page_structure, place_names, term_noise};
     #[pymodule_export]
@@ -95,7 +94,7 @@ mod _native {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         use neardup_core::{format, unicode};
         module.add("FORMAT_VERSION", format::FORMAT_VERSION)?;
-        module.add("FEW_ENTRIES", crate::apply::FEW)?;
+        module.add("FEW_ENTRIES", neardup_engine::matching::FEW)?;
         module.add("MIN_TOKENS", format::MIN_TOKENS)?;
         module.add("UNICODE_VERSION", unicode::UNICODE_VERSION)?;
         Ok(())

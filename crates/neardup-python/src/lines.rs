@@ -10,13 +10,12 @@ use memchr::memchr_iter;
 use neardup_core::jsonl;
 use neardup_engine::reader::lines::{self, Block, Sizes, Unit};
 use neardup_engine::reader::stretch::{Stretch, cut};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyBytes;
 
 use crate::arrays::{detached, pyarrow};
-use crate::errors::of_io;
+use crate::errors::{Mismatch, of_io};
 use crate::pass::{PageTask, PagesRead};
 use crate::unpacked::Unpacked;
 
@@ -237,8 +236,8 @@ enum Contents {
 impl ParsedLines {
     fn new(py: Python<'_>, (mut lines, count): (jsonl::Lines, usize), contents: Contents) -> PyResult<Self> {
         let bad = std::mem::take(&mut lines.bad);
-        let columns = detached(py, || columns(lines, contents))
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let columns =
+            detached(py, || columns(lines, contents)).map_err(|error| Mismatch::value(error.to_string()))?;
         // Column by column: a batch handed over whole would live, contents and all, as long as its ids are held.
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         let arrays =

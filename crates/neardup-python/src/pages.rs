@@ -9,20 +9,20 @@ use neardup_core::page::{Page, Reader, Reading};
 use neardup_core::repeated::repeated;
 use neardup_core::site::{SiteRule, site};
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
 use crate::arrays::{detached, list_array, pyarrow};
+use crate::errors::Mismatch;
 
 pub fn reading(hash: &str, site_rule: &str) -> PyResult<Reading> {
     let hash = match hash {
         "fold" => TermHash::Fold,
         "rabin" => TermHash::Rabin,
         _ => {
-            return Err(PyValueError::new_err(format!("unknown token hash {hash:?}: use 'fold' or 'rabin'")));
+            return Err(Mismatch::value(format!("unknown token hash {hash:?}: use 'fold' or 'rabin'")));
         }
     };
     Ok(Reading { hash, site: rule(site_rule)? })
@@ -32,9 +32,9 @@ pub fn rule(site_rule: &str) -> PyResult<SiteRule> {
     match site_rule {
         "registrable" => Ok(SiteRule::Registrable),
         "henzinger" => Ok(SiteRule::Henzinger),
-        _ => Err(PyValueError::new_err(format!(
-            "unknown site rule {site_rule:?}: use 'registrable' or 'henzinger'"
-        ))),
+        _ => {
+            Err(Mismatch::value(format!("unknown site rule {site_rule:?}: use 'registrable' or 'henzinger'")))
+        }
     }
 }
 
@@ -44,7 +44,7 @@ fn value(array: &StringArray, at: usize) -> Option<&str> {
 
 fn column<T: Clone + 'static>(array: &PyArray, name: &str) -> PyResult<T> {
     let column = array.array().as_any().downcast_ref::<T>();
-    column.cloned().ok_or_else(|| PyTypeError::new_err(format!("{name} has the wrong Arrow type")))
+    column.cloned().ok_or_else(|| Mismatch::kind(format!("{name} has the wrong Arrow type")))
 }
 
 /// The columns of a batch that reading needs.
@@ -62,7 +62,7 @@ impl Pages {
         let charset: StringArray = column(charset, "charset")?;
         let url: StringArray = column(url, "url")?;
         if [html.len(), charset.len(), url.len()] != [content.len(); 3] {
-            return Err(PyValueError::new_err("columns of different lengths"));
+            return Err(Mismatch::value("columns of different lengths"));
         }
         Ok(Pages { content, html, charset, url })
     }
@@ -144,7 +144,7 @@ pub fn url_hashes<'py>(
     let address: StringArray = column(&address, "address")?;
     let base: Option<StringArray> = base.map(|base| column(&base, "base")).transpose()?;
     if base.as_ref().is_some_and(|base| base.len() != address.len()) {
-        return Err(PyValueError::new_err("columns of different lengths"));
+        return Err(Mismatch::value("columns of different lengths"));
     }
     let hash = |at: usize| -> u64 {
         let base = base.as_ref().and_then(|base| value(base, at));
@@ -166,7 +166,7 @@ pub fn url_hashes<'py>(
 pub fn repeated_rows(py: Python<'_>, texts: PyArray) -> PyResult<Bound<'_, PyArray1<u32>>> {
     let texts: StringArray = column(&texts, "texts")?;
     if texts.null_count() > 0 {
-        return Err(PyValueError::new_err("texts: a row has none"));
+        return Err(Mismatch::value("texts: a row has none"));
     }
     let rows = detached(py, || repeated(texts.len(), |row| texts.value(row).as_bytes()));
     Ok(rows.into_pyarray(py))

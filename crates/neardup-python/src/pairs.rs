@@ -6,18 +6,18 @@ use neardup_core::{
     united as core_united,
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
 use crate::arrays::{TokenLists, detached, flat};
+use crate::errors::Mismatch;
 use crate::rules::checked_texts;
 
 pub type Column<'py, T> = Bound<'py, PyArray1<T>>;
 
 pub fn contiguous<'a, T: numpy::Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
-    array.as_slice().map_err(|_| PyValueError::new_err("expected a contiguous array"))
+    array.as_slice().map_err(|_| Mismatch::value("expected a contiguous array"))
 }
 
 /// An order that names every page once.
@@ -27,7 +27,7 @@ pub fn permutation<'a>(order: &'a PyReadonlyArray1<'_, u32>) -> PyResult<&'a [u3
     for &page in order {
         match seen.get_mut(page as usize) {
             Some(seen) if !*seen => *seen = true,
-            _ => return Err(PyValueError::new_err("order must name every page once")),
+            _ => return Err(Mismatch::value("order must name every page once")),
         }
     }
     Ok(order)
@@ -35,10 +35,10 @@ pub fn permutation<'a>(order: &'a PyReadonlyArray1<'_, u32>) -> PyResult<&'a [u3
 
 pub fn edges(pages: usize, a: &[u32], b: &[u32]) -> PyResult<Vec<(u32, u32)>> {
     if a.len() != b.len() {
-        return Err(PyValueError::new_err("pairs need two columns of one length"));
+        return Err(Mismatch::value("pairs need two columns of one length"));
     }
     if a.iter().chain(b).any(|&page| page as usize >= pages) {
-        return Err(PyValueError::new_err("a pair names a page that is not there"));
+        return Err(Mismatch::value("a pair names a page that is not there"));
     }
     Ok(a.iter().copied().zip(b.iter().copied()).collect())
 }
@@ -58,7 +58,7 @@ pub fn united<'py>(
         a != b || b != score
     };
     if rules.len() > i8::MAX as usize || rules.iter().any(wrong) {
-        return Err(PyValueError::new_err("few rules, and pairs of three columns of one length"));
+        return Err(Mismatch::value("few rules, and pairs of three columns of one length"));
     }
     let lists = rules.iter().map(|(a, b, score)| {
         Ok(core_united::OfRule { a: contiguous(a)?, b: contiguous(b)?, score: contiguous(score)? })
@@ -146,7 +146,7 @@ pub fn align<'py>(py: Python<'py>, tokens: PyArray, a: u32, b: u32) -> PyResult<
     edges(lists.len(), &[a], &[b])?;
     let (a, b) = (lists.get(a as usize), lists.get(b as usize));
     if a.len().max(b.len()) > i32::MAX as usize {
-        return Err(PyValueError::new_err("token lists too long to be aligned"));
+        return Err(Mismatch::value("token lists too long to be aligned"));
     }
     let hunks = detached(py, || core_align::align(a, b));
     let flat: Vec<u32> = hunks.iter().flat_map(|hunk| [hunk.a.0, hunk.a.1, hunk.b.0, hunk.b.1]).collect();
@@ -177,7 +177,7 @@ pub fn spanning_forest<'py>(
     let edges = edges(pages, contiguous(&a)?, contiguous(&b)?)?;
     let scores = contiguous(&score)?;
     if scores.len() != edges.len() {
-        return Err(PyValueError::new_err("one score a pair"));
+        return Err(Mismatch::value("one score a pair"));
     }
     Ok(detached(py, || core_components::spanning_forest(pages, &edges, scores)).into_pyarray(py))
 }
@@ -195,7 +195,7 @@ pub fn diameters<'py>(
     let cluster = contiguous(&cluster)?;
     let edges = edges(usize::MAX, contiguous(&a)?, contiguous(&b)?)?;
     if cluster.len() != edges.len() || cluster.iter().any(|&cluster| cluster as usize >= clusters) {
-        return Err(PyValueError::new_err("every pair must be in one of the clusters"));
+        return Err(Mismatch::value("every pair must be in one of the clusters"));
     }
     Ok(detached(py, || diameter::diameters(clusters, cluster, &edges, exact)).into_pyarray(py))
 }
@@ -219,7 +219,7 @@ pub fn direct_removal<'py>(
     let edges = edges(order.len(), contiguous(&a)?, contiguous(&b)?)?;
     let scores = contiguous(&score)?;
     if scores.len() != edges.len() {
-        return Err(PyValueError::new_err("one score a pair"));
+        return Err(Mismatch::value("one score a pair"));
     }
     Ok(detached(py, || removal::direct(order, &edges, scores, texts, settled)).into_pyarray(py))
 }
@@ -234,7 +234,7 @@ pub fn identity_sets<'py>(
 ) -> PyResult<Column<'py, u32>> {
     let (high, low, alone) = (contiguous(&high)?, contiguous(&low)?, contiguous(&alone)?);
     if high.len() != low.len() || high.len() != alone.len() {
-        return Err(PyValueError::new_err("columns of different lengths"));
+        return Err(Mismatch::value("columns of different lengths"));
     }
     Ok(detached(py, || hash::identity_sets(high, low, alone)).into_pyarray(py))
 }

@@ -4,15 +4,15 @@ use neardup_core::batch::Lists;
 use neardup_core::rules::pair::{Finding, Row};
 use neardup_core::rules::{self, Columns, Rule};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 use rayon::prelude::*;
 
 use crate::arrays::{TokenLists, detached, flat};
-use crate::errors::of_core;
+use crate::errors::{Mismatch, of_core};
+use crate::matching::{self, EntryArrays, LimitArguments, RulePairs};
 use crate::pairs::{contiguous, edges};
-use crate::rules::one_row_a_page;
+use crate::rules::{PageArrays, one_row_a_page};
 
 /// What is held of pages and the rules over it, each in its text form (`neardup_core::rules::text`).
 #[pyclass(frozen, eq, module = "neardup._native")]
@@ -152,7 +152,7 @@ impl Plan {
         let sets = sets.iter().map(TokenLists::new).collect::<PyResult<Vec<_>>>()?;
         let sets: Vec<Lists<'_>> = sets.iter().map(TokenLists::lists).collect();
         if !columns.iter().map(|(_, width)| *width).eq(self.widths()) || sets.len() != self.sets() {
-            return Err(PyValueError::new_err("columns and sets are not those of the plan"));
+            return Err(Mismatch::value("columns and sets are not those of the plan"));
         }
         let sizes = columns.iter().map(|(values, width)| values.len() / width);
         let pages = sizes.chain(sets.iter().map(Lists::len)).min().unwrap_or(0);
@@ -169,5 +169,66 @@ impl Plan {
             self.plan.rules.iter().map(by_rule).collect()
         });
         Ok(findings.iter().map(|findings| RuleFindings::new(py, findings)).collect())
+    }
+
+    /// What each rule accepts among all pages. `order` names every page once, the most preferred first; buckets beyond
+    /// the limits are resolved in that order.
+    #[pyo3(name = "match", signature = (pages, order, limits, *, threads=0))]
+    fn all_pairs(
+        &self,
+        py: Python<'_>,
+        pages: PageArrays<'_>,
+        order: PyReadonlyArray1<'_, u32>,
+        limits: LimitArguments,
+        threads: usize,
+    ) -> PyResult<Vec<RulePairs>> {
+        matching::all(py, &self.plan, &pages, &order, &limits, threads)
+    }
+
+    /// The same for hot buckets alone, put together elsewhere, as they are resolved among all. Pairs of other buckets
+    /// are known already.
+    #[pyo3(signature = (pages, order, hot, *, recorded, threads=0))]
+    fn resolve_hot(
+        &self,
+        py: Python<'_>,
+        pages: PageArrays<'_>,
+        order: PyReadonlyArray1<'_, u32>,
+        hot: EntryArrays<'_>,
+        recorded: u64,
+        threads: usize,
+    ) -> PyResult<Vec<RulePairs>> {
+        matching::hot(py, &self.plan, &pages, &order, &hot, recorded, threads)
+    }
+
+    /// (a, b) of links that tie the pages of hot buckets as their accepted pairs do: pages of different salts, or all
+    /// where there is one salt only.
+    #[pyo3(signature = (pages, hot, salt, *, threads=1))]
+    fn hot_links<'py>(
+        &self,
+        py: Python<'py>,
+        pages: PageArrays<'_>,
+        hot: EntryArrays<'_>,
+        salt: PyReadonlyArray1<'_, u32>,
+        threads: usize,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        matching::links(py, &self.plan, &pages, &hot, &salt, threads)
+    }
+
+    /// What one rule accepts in buckets that were put together elsewhere: whole and one after another, each page a row
+    /// of its own.
+    #[pyo3(signature = (rule, pages, columns, keys, key_sites, *, threads=1))]
+    #[allow(clippy::too_many_arguments)]
+    fn match_buckets(
+        &self,
+        py: Python<'_>,
+        rule: usize,
+        pages: PageArrays<'_>,
+        columns: PyReadonlyArray1<'_, u32>,
+        keys: PyReadonlyArray1<'_, u64>,
+        key_sites: PyReadonlyArray1<'_, u32>,
+        threads: usize,
+    ) -> PyResult<RulePairs> {
+        let entries = (contiguous(&columns)?, contiguous(&keys)?, contiguous(&key_sites)?);
+        matching::buckets(py, &self.plan, rule, &pages, entries, threads)
     }
 }

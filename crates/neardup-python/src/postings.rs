@@ -4,11 +4,11 @@ use neardup_core::batch::Lists;
 use neardup_core::postings::{self, Wanted};
 use neardup_core::statistics::numbers::directory_bits;
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, detached};
+use crate::errors::{Mismatch, of_engine};
 use crate::pairs::{Column, contiguous};
 
 type Arrays<'py> = (Column<'py, u64>, Column<'py, u64>, Column<'py, u32>, Column<'py, u32>, Column<'py, u32>);
@@ -19,10 +19,10 @@ pub fn build_postings<'py>(py: Python<'py>, fingerprints: Vec<PyArray>) -> PyRes
     let lists: Vec<TokenLists> = fingerprints.iter().map(TokenLists::new).collect::<PyResult<_>>()?;
     let lists: Vec<Lists> = lists.iter().map(TokenLists::lists).collect();
     if lists.iter().map(Lists::len).sum::<usize>() > u32::MAX as usize {
-        return Err(PyValueError::new_err("more pages than an index can number"));
+        return Err(Mismatch::value("more pages than an index can number"));
     }
     let built = detached(py, || postings::build(&lists))
-        .ok_or_else(|| PyValueError::new_err("more entries than an index can hold"))?;
+        .ok_or_else(|| Mismatch::value("more entries than an index can hold"))?;
     Ok((
         built.numbers.into_pyarray(py),
         built.directory.into_pyarray(py),
@@ -64,7 +64,7 @@ impl Postings {
             sizes: sizes.unbind(),
         };
         let fits = numbers_fit(&made, check)?;
-        if fits { Ok(made) } else { Err(PyValueError::new_err("the arrays do not make an index")) }
+        if fits { Ok(made) } else { Err(Mismatch::value("the arrays do not make an index")) }
     }
 
     /// (offsets, pages, shared): for each query the pages that share at least `least` numbers with it, and of the union
@@ -79,7 +79,7 @@ impl Postings {
         threads: usize,
     ) -> PyResult<(Column<'py, i64>, Column<'py, u32>, Column<'py, u32>)> {
         let queries = TokenLists::new(&queries)?;
-        let pool = crate::apply::thread_pool(threads)?;
+        let pool = neardup_engine::matching::thread_pool(threads).map_err(of_engine)?;
         let wanted = Wanted { least: least.max(1), ratio };
         let answers = self
             .with(py, |postings| detached(py, || pool.install(|| postings.query(queries.lists(), wanted))))?;

@@ -1,5 +1,6 @@
 //! What is held of pages as Python hands it over, checked: columns, sets, keys that were chosen before, and units.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -8,13 +9,14 @@ use neardup_core::parity;
 use neardup_core::rules::many::{HeldSets, PageKeys, Pages};
 use neardup_core::rules::{self, Rule};
 use neardup_core::sets::{Batches, SetSource, Sets};
+use neardup_engine::matching::Collection;
 use neardup_engine::set_files::{Place, SetFiles};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, flat};
+use crate::errors::Mismatch;
 use crate::pairs::contiguous;
 
 /// What is held of pages, as Python says it: an object with these attributes. Columns and sets are those of a plan, in its
@@ -61,7 +63,7 @@ impl UnitArrays<'_> {
         let (offsets, values) = (contiguous(&self.offsets)?, contiguous(&self.values)?);
         one_row_a_page(offsets.len().wrapping_sub(1), pages, "sites")?;
         if offsets.windows(2).any(|pair| pair[0] > pair[1]) || offsets[pages] as usize > values.len() {
-            return Err(PyValueError::new_err("offsets of sites do not fit their values"));
+            return Err(Mismatch::value("offsets of sites do not fit their values"));
         }
         let texts = self.texts.as_ref().map(contiguous).transpose()?;
         checked_texts(texts, pages)?;
@@ -74,7 +76,7 @@ pub fn checked_texts(texts: Option<&[u32]>, pages: usize) -> PyResult<()> {
     let Some(texts) = texts else { return Ok(()) };
     one_row_a_page(texts.len(), pages, "texts")?;
     if texts.iter().any(|&text| text as usize >= pages) {
-        return Err(PyValueError::new_err("a text has no number below that of pages"));
+        return Err(Mismatch::value("a text has no number below that of pages"));
     }
     Ok(())
 }
@@ -115,8 +117,7 @@ impl WholeSets {
                 SetBatch::File(path, sizes) => {
                     let mut start = 0;
                     for &size in contiguous(sizes)? {
-                        let size =
-                            u32::try_from(size).map_err(|_| PyValueError::new_err("a set of wrong size"))?;
+                        let size = u32::try_from(size).map_err(|_| Mismatch::value("a set of wrong size"))?;
                         places.push(Place { file: paths.len() as u32, start, size });
                         start += u64::from(size);
                     }
@@ -125,7 +126,7 @@ impl WholeSets {
             }
         }
         if !paths.is_empty() && !lists.is_empty() {
-            return Err(PyValueError::new_err("sets are all in memory or all in files"));
+            return Err(Mismatch::value("sets are all in memory or all in files"));
         }
         let parities = arrays.parities.iter().map(TokenLists::new).collect::<PyResult<_>>()?;
         let files = (!paths.is_empty()).then_some((paths, places));
@@ -136,7 +137,7 @@ impl WholeSets {
         let (sets, parities) = (numbered(&self.sets), numbered(&self.parities));
         let known = self.files.as_ref().map_or(sets.len(), |(_, places)| places.len());
         if known != parities.len() || rows.iter().any(|&row| row as usize >= known) {
-            return Err(PyValueError::new_err("every row must have a set and its parity"));
+            return Err(Mismatch::value("every row must have a set and its parity"));
         }
         let parities: Vec<&[u64]> = rows.iter().map(|&row| parities.get(row as usize)).collect();
         let (source, sizes): (Box<dyn SetSource>, Vec<u32>) = match &self.files {
@@ -158,7 +159,7 @@ impl WholeSets {
 
 fn check_parities(sizes: &[u32], parities: &[&[u64]]) -> PyResult<()> {
     if sizes.iter().zip(parities).any(|(&size, parity)| parity.len() != parity::words(size as usize)) {
-        return Err(PyValueError::new_err("a parity does not fit its set"));
+        return Err(Mismatch::value("a parity does not fit its set"));
     }
     Ok(())
 }
@@ -167,7 +168,7 @@ fn numbered(lists: &[TokenLists]) -> Batches<'_> {
     Batches::new(lists.iter().map(TokenLists::lists).collect())
 }
 
-/// What Python handed over, with the lists of Arrow arrays at hand: what [`Held::pages`] looks into.
+/// What Python handed over, with the lists of Arrow arrays at hand: what [`Held::collection`] looks into.
 pub struct Held<'a> {
     columns: Vec<(&'a [u64], usize)>,
     sets: Vec<Option<SetLists>>,
@@ -175,6 +176,9 @@ pub struct Held<'a> {
     key_lists: Vec<Option<(Vec<u64>, TokenLists)>>,
     /// Of each page the row of its sets.
     rows: Vec<u32>,
+    active: Cow<'a, [bool]>,
+    sites: Option<Sites<'a>>,
+    texts: Option<&'a [u32]>,
     pages: usize,
     failed: Arc<OnceLock<String>>,
 }
@@ -189,7 +193,7 @@ impl<'a> Held<'a> {
     ) -> PyResult<Self> {
         let widths = &plan.columns.widths;
         if arrays.columns.len() != widths.len() || arrays.sets.len() != plan.columns.sets {
-            return Err(PyValueError::new_err("columns and sets are not those of the plan"));
+            return Err(Mismatch::value("columns and sets are not those of the plan"));
         }
         let mut columns = Vec::new();
         for (array, &width) in arrays.columns.iter().zip(widths) {
@@ -200,7 +204,7 @@ impl<'a> Held<'a> {
             let (values, found) = flat(array)?;
             one_row_a_page(values.len() / found, pages, "columns")?;
             if found != width {
-                return Err(PyValueError::new_err("a column has not the width that the plan says"));
+                return Err(Mismatch::value("a column has not the width that the plan says"));
             }
             columns.push((values, width));
         }
@@ -209,7 +213,7 @@ impl<'a> Held<'a> {
             if of_columns.iter().any(|&at| arrays.columns[at].is_none())
                 || of_set.is_some_and(|at| arrays.sets[at].is_none())
             {
-                return Err(PyValueError::new_err("a rule speaks of what is not there"));
+                return Err(Mismatch::value("a rule speaks of what is not there"));
             }
         }
         let sets = arrays.sets.iter().map(|sets| match sets {
@@ -233,18 +237,39 @@ impl<'a> Held<'a> {
             None => (0..pages as u32).collect(),
         };
         one_row_a_page(rows.len(), pages, "rows")?;
+        let active = match &arrays.active {
+            Some(active) => Cow::Borrowed(contiguous(active)?),
+            None => Cow::Owned(vec![true; pages]),
+        };
+        one_row_a_page(active.len(), pages, "active")?;
+        let units = arrays.units.as_ref().map(|units| units.checked(pages)).transpose()?;
+        let (sites, texts) = units.map_or((None, None), |(sites, texts)| (Some(sites), texts));
         Ok(Held {
             columns,
             sets: sets.collect::<PyResult<_>>()?,
             key_lists: key_lists.collect::<PyResult<_>>()?,
             rows,
+            active,
+            sites,
+            texts,
             pages,
             failed: Arc::default(),
         })
     }
 
-    /// The same as the rules look at it.
-    pub fn pages(&self) -> PyResult<Pages<'_>> {
+    /// The same as the rules of a plan look at it.
+    pub fn collection(&self, plan: &rules::Plan) -> PyResult<Collection<'_>> {
+        Ok(Collection {
+            pages: self.pages()?,
+            keys: (0..plan.rules.len()).map(|at| self.known_keys(at)).collect(),
+            active: &self.active,
+            sites: self.sites,
+            texts: self.texts,
+            failed: &self.failed,
+        })
+    }
+
+    fn pages(&self) -> PyResult<Pages<'_>> {
         let sets = self.sets.iter().map(|sets| match sets {
             None => Ok(None),
             Some(SetLists::Whole(sets)) => {
@@ -268,22 +293,12 @@ impl<'a> Held<'a> {
     }
 
     /// The keys of rule number `at`, if they were chosen before.
-    pub fn known_keys(&self, at: usize) -> Option<PageKeys<'_>> {
+    fn known_keys(&self, at: usize) -> Option<PageKeys<'_>> {
         let (offsets, lists) = self.key_lists.get(at)?.as_ref()?;
         Some(PageKeys::Lists(offsets.into(), lists.lists().values.into()))
-    }
-
-    /// Whether numbers of sets can be chosen as keys here: sets are all in memory.
-    pub fn may_choose_keys(&self, set: usize) -> bool {
-        matches!(&self.sets[set], Some(SetLists::Whole(sets)) if sets.files.is_none())
-    }
-
-    /// Why sets could not be read back, if they could not.
-    pub fn failed(&self) -> Option<&String> {
-        self.failed.get()
     }
 }
 
 pub fn one_row_a_page(rows: usize, pages: usize, what: &str) -> PyResult<()> {
-    if rows == pages { Ok(()) } else { Err(PyValueError::new_err(format!("{what}: not one row a page"))) }
+    if rows == pages { Ok(()) } else { Err(Mismatch::value(format!("{what}: not one row a page"))) }
 }

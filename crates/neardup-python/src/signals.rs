@@ -5,18 +5,18 @@ use std::sync::Arc;
 use arrow_array::builder::{LargeStringBuilder, StringBuilder};
 use arrow_array::{Array, LargeBinaryArray, LargeStringArray, StringArray, cast::AsArray};
 use neardup_core::address::page_url;
-use neardup_core::compressed::{GZIP_WINDOW, Method, Sizer, WIDE_WINDOW};
+use neardup_core::compressed::{Method, Sizer};
 use neardup_core::decode::decode;
 use neardup_core::hash::TermHash;
 use neardup_core::html::anatomy::{Anatomy, anatomy as html_anatomy};
 use neardup_core::snippet::Snippets;
 use neardup_core::terms::{Splitter, Terms};
 use numpy::{IntoPyArray, PyReadonlyArray1};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{detached, list_array, pyarrow};
+use crate::errors::Mismatch;
 use crate::pages::Pages;
 use crate::pairs::{Column, contiguous, edges};
 
@@ -24,17 +24,8 @@ fn method(name: &str) -> PyResult<Method> {
     match name {
         "gzip" => Ok(Method::Gzip),
         "wide" => Ok(Method::Wide),
-        _ => Err(PyValueError::new_err(format!("unknown method {name:?}: use 'gzip' or 'wide'"))),
+        _ => Err(Mismatch::value(format!("unknown method {name:?}: use 'gzip' or 'wide'"))),
     }
-}
-
-/// The longest text that a method compares with another, in bytes.
-#[pyfunction]
-pub fn compression_window(method: &str) -> PyResult<usize> {
-    Ok(match self::method(method)? {
-        Method::Gzip => GZIP_WINDOW,
-        Method::Wide => WIDE_WINDOW,
-    })
 }
 
 /// Compressed sizes of text `a` followed by text `b`, pair by pair; 0 where one of them is too long for the method.
@@ -52,7 +43,7 @@ pub fn compressed_sizes<'py>(
         .array()
         .as_binary_opt::<i64>()
         .cloned()
-        .ok_or_else(|| PyTypeError::new_err("expected an Arrow array of type large_binary"))?;
+        .ok_or_else(|| Mismatch::kind("expected an Arrow array of type large_binary"))?;
     let pairs = edges(content.len(), contiguous(&a)?, contiguous(&b)?)?;
     let sizes = detached(py, || {
         let mut sizer = Sizer::new(method);
@@ -78,15 +69,15 @@ pub fn snippets<'py>(
         .array()
         .as_string_opt::<i64>()
         .cloned()
-        .ok_or_else(|| PyTypeError::new_err("expected texts as large_string"))?;
+        .ok_or_else(|| Mismatch::kind("expected texts as large_string"))?;
     let queries: StringArray = queries
         .array()
         .as_string_opt::<i32>()
         .cloned()
-        .ok_or_else(|| PyTypeError::new_err("expected queries as string"))?;
+        .ok_or_else(|| Mismatch::kind("expected queries as string"))?;
     let page = contiguous(&page)?;
     if page.len() != queries.len() || page.iter().any(|&page| page as usize >= texts.len()) {
-        return Err(PyValueError::new_err("every query needs the place of a text"));
+        return Err(Mismatch::value("every query needs the place of a text"));
     }
     let cut = detached(py, || {
         let mut cutter = Snippets::default();

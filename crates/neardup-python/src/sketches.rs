@@ -4,11 +4,11 @@ use neardup_core::columns;
 use neardup_core::embeddings::fuzzy::Profile;
 use neardup_core::embeddings::stable;
 use numpy::{PyArray2, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{detached, flat, rows};
+use crate::errors::Mismatch;
 use crate::terms::PageTermLists;
 
 /// One key for each of `groups` groups of columns.
@@ -20,7 +20,7 @@ pub fn group_columns<'py>(
 ) -> PyResult<Bound<'py, PyArray2<u64>>> {
     let (values, width) = flat(&values)?;
     if groups == 0 || groups > width {
-        return Err(PyValueError::new_err("groups must be between 1 and the number of columns"));
+        return Err(Mismatch::value("groups must be between 1 and the number of columns"));
     }
     rows(py, detached(py, || columns::group_columns(values, width, groups)), groups)
 }
@@ -41,7 +41,7 @@ impl PrefixProfile {
     #[new]
     fn new(classes: Vec<(String, f64)>) -> PyResult<Self> {
         let wrong = "a profile has classes, each with a share of 0 or more";
-        Profile::new(classes).map(PrefixProfile).ok_or_else(|| PyValueError::new_err(wrong))
+        Profile::new(classes).map(PrefixProfile).ok_or_else(|| Mismatch::value(wrong))
     }
 
     /// How many terms of each page are in each class.

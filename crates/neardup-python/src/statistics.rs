@@ -3,18 +3,12 @@
 use neardup_core::statistics::numbers::{Numbers, directory};
 use neardup_core::statistics::{frequencies, repeats};
 use numpy::{IntoPyArray, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{TokenLists, detached};
+use crate::errors::Mismatch;
 use crate::pairs::{Column, contiguous};
-
-/// The lengths of chunks that are counted one after another, up to n.
-#[pyfunction]
-pub fn repeat_levels(n: usize) -> Vec<usize> {
-    repeats::levels(n)
-}
 
 /// Counters of one level of SPEX; threads may count into it at the same time.
 #[pyclass(frozen, module = "neardup._native")]
@@ -26,7 +20,7 @@ impl Repeats {
     #[new]
     fn new(length: usize, bits: u32) -> PyResult<Self> {
         if length == 0 || !(6..=36).contains(&bits) {
-            return Err(PyValueError::new_err("length must be at least 1, and bits between 6 and 36"));
+            return Err(Mismatch::value("length must be at least 1, and bits between 6 and 36"));
         }
         Ok(Repeats(repeats::Repeats::new(length, bits)))
     }
@@ -40,7 +34,7 @@ impl Repeats {
     ) -> PyResult<Self> {
         repeats::Repeats::from_planes(length, bits, contiguous(&once)?, contiguous(&twice)?)
             .map(Repeats)
-            .ok_or_else(|| PyValueError::new_err("the planes do not have 2^bits bits each"))
+            .ok_or_else(|| Mismatch::value("the planes do not have 2^bits bits each"))
     }
 
     #[getter]
@@ -80,9 +74,7 @@ impl Repeats {
     fn merge(&self, py: Python<'_>, other: &Bound<'_, Repeats>) -> PyResult<()> {
         let other = &other.get().0;
         if !detached(py, || self.0.merge(other)) {
-            return Err(PyValueError::new_err(
-                "the two count chunks of different lengths, or differ in size",
-            ));
+            return Err(Mismatch::value("the two count chunks of different lengths, or differ in size"));
         }
         Ok(())
     }
@@ -97,31 +89,37 @@ impl Repeats {
         let made = detached(py, || frequencies::count(tokens.lists(), &self.0));
         Ok((made.chunks.into_pyarray(py), made.pages.into_pyarray(py)))
     }
+
+    /// The lengths of chunks that are counted one after another, up to n.
+    #[staticmethod]
+    fn levels(n: usize) -> Vec<usize> {
+        repeats::levels(n)
+    }
+
+    /// Two lists of chunks with their frequencies as one.
+    #[staticmethod]
+    fn merge_frequencies<'py>(
+        py: Python<'py>,
+        a: Counted<'py>,
+        b: Counted<'py>,
+    ) -> PyResult<(Column<'py, u64>, Column<'py, u32>)> {
+        let (a, b) = ((contiguous(&a.0)?, contiguous(&a.1)?), (contiguous(&b.0)?, contiguous(&b.1)?));
+        if a.0.len() != a.1.len() || b.0.len() != b.1.len() {
+            return Err(Mismatch::value("every chunk needs a count"));
+        }
+        let made = detached(py, || frequencies::merge(a, b));
+        Ok((made.chunks.into_pyarray(py), made.pages.into_pyarray(py)))
+    }
 }
 
 fn ascending(numbers: &[u64]) -> PyResult<()> {
     if numbers.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return Err(PyValueError::new_err("numbers must be ascending, each once"));
+        return Err(Mismatch::value("numbers must be ascending, each once"));
     }
     Ok(())
 }
 
 type Counted<'py> = (PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>);
-
-/// Two lists of chunks with their frequencies as one.
-#[pyfunction]
-pub fn merge_frequencies<'py>(
-    py: Python<'py>,
-    a: Counted<'py>,
-    b: Counted<'py>,
-) -> PyResult<(Column<'py, u64>, Column<'py, u32>)> {
-    let (a, b) = ((contiguous(&a.0)?, contiguous(&a.1)?), (contiguous(&b.0)?, contiguous(&b.1)?));
-    if a.0.len() != a.1.len() || b.0.len() != b.1.len() {
-        return Err(PyValueError::new_err("every chunk needs a count"));
-    }
-    let made = detached(py, || frequencies::merge(a, b));
-    Ok((made.chunks.into_pyarray(py), made.pages.into_pyarray(py)))
-}
 
 /// Ascending numbers, with a count each where there are any, ready to be looked up.
 #[pyclass(frozen, module = "neardup._native")]
@@ -159,7 +157,7 @@ impl NumberTable {
             None => vec![1; numbers.len()],
         };
         if counts.len() != numbers.len() {
-            return Err(PyValueError::new_err("every number needs a count"));
+            return Err(Mismatch::value("every number needs a count"));
         }
         let directory = detached(py, || directory(numbers));
         Ok(NumberTable { numbers: numbers.to_vec(), counts, directory })

@@ -7,13 +7,13 @@ use neardup_core::growing::{self, Growing};
 use neardup_core::page::Reader;
 use neardup_core::steps::{Bags, Rarity, Steps, Table};
 use neardup_core::web_graph::{self, Links};
+use neardup_engine::matching::thread_pool;
 use numpy::{IntoPyArray, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
-use crate::apply::thread_pool;
 use crate::arrays::{TokenLists, detached, list_array, pyarrow};
+use crate::errors::{Mismatch, of_engine};
 use crate::pages::Pages;
 use crate::pairs::{Column, contiguous, edges};
 
@@ -32,7 +32,7 @@ pub fn page_paragraphs<'py>(
     longer_than: usize,
 ) -> PyResult<(Bound<'py, PyAny>, Column<'py, u32>)> {
     if sentence == 0 || sentences == 0 {
-        return Err(PyValueError::new_err("sentence and sentences must be at least 1"));
+        return Err(Mismatch::value("sentence and sentences must be at least 1"));
     }
     let cut = Cut { sentence, sentences, longer_than };
     let pages = Pages::new(&content, &html, &charset, &url)?;
@@ -86,7 +86,7 @@ pub fn crawl<'py>(
     let (from, to) = link_ends(pages, &from_, &to)?;
     let seeds = contiguous(&seeds)?;
     if seeds.iter().any(|&seed| seed as usize >= pages) {
-        return Err(PyValueError::new_err("a seed is a page that is not there"));
+        return Err(Mismatch::value("a seed is a page that is not there"));
     }
     Ok(detached(py, || Links::new(pages, from, to).crawl(seeds.iter().copied())).into_pyarray(py))
 }
@@ -98,7 +98,7 @@ fn link_ends<'a>(
 ) -> PyResult<(&'a [u32], &'a [u32])> {
     let (from, to) = (contiguous(from)?, contiguous(to)?);
     if from.len() != to.len() || from.iter().chain(to).any(|&page| page as usize >= pages) {
-        return Err(PyValueError::new_err("a link needs two pages that are there"));
+        return Err(Mismatch::value("a link needs two pages that are there"));
     }
     Ok((from, to))
 }
@@ -116,7 +116,7 @@ pub fn growth<'py>(
     let pairs = edges(pages, contiguous(&a)?, contiguous(&b)?)?;
     let found_in = contiguous(&found_in)?;
     if found_in.len() != pairs.len() {
-        return Err(PyValueError::new_err("every pair is found in one step"));
+        return Err(Mismatch::value("every pair is found in one step"));
     }
     let told = detached(py, || growing::growth(pages, &pairs, found_in, steps));
     let (clusters, duplicates): (Vec<u32>, Vec<u32>) = told.into_iter().unzip();
@@ -149,7 +149,7 @@ impl ParagraphSteps {
     #[pyo3(signature = (shares, last, *, bits, threads=0))]
     fn new(shares: Vec<f64>, last: PyReadonlyArray1<'_, u32>, bits: u32, threads: usize) -> PyResult<Self> {
         if shares.len() > 30 || shares.iter().any(|share| !(*share > 0.0 && *share <= 1.0)) {
-            return Err(PyValueError::new_err("shares are above 0 and at most 1, and not more than 30"));
+            return Err(Mismatch::value("shares are above 0 and at most 1, and not more than 30"));
         }
         let steps = Steps::new(&shares, contiguous(&last)?.to_vec(), Rarity::new(bits));
         Ok(ParagraphSteps { state: Mutex::new(State { steps, table: None }), threads })
@@ -181,7 +181,7 @@ impl ParagraphSteps {
         for (lists, pages) in &batches {
             self.extend(&mut bags, lists, pages)?;
         }
-        let pool = thread_pool(self.threads)?;
+        let pool = thread_pool(self.threads).map_err(of_engine)?;
         detached(py, || {
             let mut state = self.lock();
             state.table = None;
@@ -200,11 +200,11 @@ impl ParagraphSteps {
     ) -> PyResult<()> {
         let mut bags = Bags::default();
         self.extend(&mut bags, &lists, &pages)?;
-        let pool = thread_pool(self.threads)?;
+        let pool = thread_pool(self.threads).map_err(of_engine)?;
         detached(py, || {
             let mut state = self.lock();
             let State { steps, table } = &mut *state;
-            let Some(table) = table else { return Err(PyValueError::new_err("no step was begun")) };
+            let Some(table) = table else { return Err(Mismatch::value("no step was begun")) };
             pool.install(|| steps.probe(table, &bags, same_step));
             Ok(())
         })
@@ -223,9 +223,9 @@ impl ParagraphSteps {
         let graphs = match rule {
             "paper" => &state.steps.paper,
             "bags" => &state.steps.bags,
-            _ => return Err(PyValueError::new_err("rule is 'paper' or 'bags'")),
+            _ => return Err(Mismatch::value("rule is 'paper' or 'bags'")),
         };
-        let graph = graphs.get(level).ok_or_else(|| PyValueError::new_err("there is no such level"))?;
+        let graph = graphs.get(level).ok_or_else(|| Mismatch::value("there is no such level"))?;
         Ok(graph.labels().into_pyarray(py))
     }
 }
@@ -239,7 +239,7 @@ impl ParagraphSteps {
         let (lists, pages) = (TokenLists::new(lists)?, contiguous(pages)?);
         let known = self.lock().steps.pages();
         if lists.lists().len() != pages.len() || pages.iter().any(|&page| page as usize >= known) {
-            return Err(PyValueError::new_err("every list is of a page that is there"));
+            return Err(Mismatch::value("every list is of a page that is there"));
         }
         bags.extend(lists.lists(), pages);
         Ok(())

@@ -8,11 +8,11 @@ use arrow_schema::{DataType, Field};
 use neardup_core::chunks::texts::TermLists;
 use neardup_core::page::{Reader, Reading};
 use neardup_core::terms::Terms;
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3_arrow::PyArray;
 
 use crate::arrays::{detached, pyarrow};
+use crate::errors::Mismatch;
 use crate::pages::Pages;
 
 /// A list of terms a page: Arrow's `large_list<large_string>`.
@@ -23,11 +23,11 @@ pub struct PageTermLists {
 
 impl PageTermLists {
     pub fn new(array: &PyArray) -> PyResult<Self> {
-        let wrong = || PyTypeError::new_err("expected an Arrow array of type large_list<large_string>");
+        let wrong = || Mismatch::kind("expected an Arrow array of type large_list<large_string>");
         let array = array.array().as_list_opt::<i64>().ok_or_else(wrong)?.clone();
         let values = array.values().as_string_opt::<i64>().ok_or_else(wrong)?.clone();
         if array.null_count() + values.null_count() > 0 {
-            return Err(PyValueError::new_err("lists of terms must not hold nulls"));
+            return Err(Mismatch::value("lists of terms must not hold nulls"));
         }
         Ok(PageTermLists { array, values })
     }
@@ -73,7 +73,7 @@ pub fn page_terms<'py>(
         }
         (offsets, text)
     });
-    let wrong = |error: arrow_schema::ArrowError| PyValueError::new_err(error.to_string());
+    let wrong = |error: arrow_schema::ArrowError| Mismatch::value(error.to_string());
     let ends = OffsetBuffer::new(ScalarBuffer::from(text.ends));
     let terms = LargeStringArray::try_new(ends, Buffer::from_vec(text.bytes), None).map_err(wrong)?;
     let field = Arc::new(Field::new("item", DataType::LargeUtf8, false));

@@ -321,7 +321,7 @@ def verify(folder: str | os.PathLike[str]) -> Verified:
     about = About.read(place)
     shape = shape_of(about.detector, about.statistics)
     with tempfile.TemporaryDirectory(prefix="neardup-verify-") as scratch, in_words(place):
-        pages, sets, keys, complaints = _native.verify_index(
+        pages, sets, keys, complaints = _native.IndexStore.verify_folder(
             tables_of(place),
             shape.native,
             most=about.most,

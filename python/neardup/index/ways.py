@@ -45,7 +45,7 @@ class Way(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A page as ``_native.index_pages`` takes it."""
+    """A page as ``_native.PageReader`` takes it."""
 
     content: bytes | npt.NDArray[np.uint64]
     name: str
@@ -89,7 +89,7 @@ class InOneCall:
         return self._carried_out([Incoming.of(page, None) for page in pages], add=False)
 
     def _carried_out(self, incoming: list[Incoming], *, add: bool) -> list[Answer]:
-        given = _native.index_pages(self._store, self._reader, incoming, add=add)
+        given = self._reader.carry_out(self._store, incoming, add=add)
         return answers([page.name for page in incoming], self._rules, given)
 
 

@@ -168,11 +168,11 @@ class StatisticsRound:
         """Ends the round, after all pages were added."""
         length = self.lengths[0]
         if self.counters is not None:
-            later = [level for level in _native.repeat_levels(length) if level > self.counters.length]
+            later = [level for level in _native.Repeats.levels(length) if level > self.counters.length]
             counters = _native.Repeats(later[0], self.bits) if later else None
             return StatisticsRound(self.lengths, self.hash, self.bits, self.pages, self.done, self.counters, counters)
         while len(self._runs) > 1:
-            self._runs.append(_native.merge_frequencies(self._runs.pop(), self._runs.pop()))
+            self._runs.append(_native.Repeats.merge_frequencies(self._runs.pop(), self._runs.pop()))
         chunks, pages = self._runs[0] if self._runs else (np.empty(0, np.uint64), np.empty(0, np.uint32))
         repeated = pages > 1
         done = self.done | {length: (chunks[repeated], pages[repeated])}
@@ -188,7 +188,7 @@ class StatisticsRound:
         """Runs are merged like digits are carried: each is at least twice as long as the next."""
         self._runs.append(run)
         while len(self._runs) > 1 and len(self._runs[-2][0]) < 2 * len(self._runs[-1][0]):
-            self._runs.append(_native.merge_frequencies(self._runs.pop(), self._runs.pop()))
+            self._runs.append(_native.Repeats.merge_frequencies(self._runs.pop(), self._runs.pop()))
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name != "_lock"}

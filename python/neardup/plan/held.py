@@ -22,6 +22,29 @@ class Glances:
 
 
 @record(frozen=True, slots=True)
+class Limits:
+    """How far buckets are joined."""
+
+    #: Entries of a bucket that is not hot.
+    hot: int
+    #: Accepted pairs in all that are recorded.
+    accepted: int
+    #: Pairs of all buckets together.
+    possible: int
+
+
+@record(frozen=True, slots=True)
+class HotEntries:
+    """Entries of hot buckets: of each its rule, the bucket's column, key and site, and its page."""
+
+    rule: npt.NDArray[np.uint32]
+    column: npt.NDArray[np.uint32]
+    key: npt.NDArray[np.uint64]
+    site: npt.NDArray[np.uint32]
+    page: npt.NDArray[np.uint32]
+
+
+@record(frozen=True, slots=True)
 class PageArrays:
     """Columns and sets of pages in the order of a plan; what no rule speaks of that is asked may be missing."""
 

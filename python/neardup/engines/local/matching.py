@@ -29,7 +29,7 @@ from neardup.methods import AnyFingerprint, Detector, FixedWidth, Rule
 from neardup.methods.container import read_arrays, write_arrays
 from neardup.methods.projections import Projection
 from neardup.methods.shingles import Supershingles
-from neardup.plan import PageArrays, Plan
+from neardup.plan import Limits, PageArrays, Plan
 from neardup.record import record
 
 KIND: Final = "matches"
@@ -135,8 +135,7 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
         order = np.concatenate([order[order < earlier], order[order >= earlier]])
         fingerprints = {kind: made.result() for kind, made in rows.items()}
     in_memory = {plan.set_kind(at) for at in range(len(rules)) if plan.by_rarity(at)}
-    found = _native.match_rules(
-        plan.native,
+    found = plan.native.match(
         PageArrays(
             [fingerprints[kind] for kind in plan.columns],
             [collection.sets(kind, in_memory=kind in in_memory) for kind in plan.sets],
@@ -145,15 +144,20 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
             rows=first,
         ),
         set_order(order, unit),
-        hot=settings.hot_beyond(len(identity)),
-        most_accepted=settings.most_accepted(len(identity)),
-        most_possible=settings.most_possible(len(identity)),
+        Limits(
+            hot=settings.hot_beyond(len(identity)),
+            accepted=settings.most_accepted(len(identity)),
+            possible=settings.most_possible(len(identity)),
+        ),
         threads=settings.workers,
     )
     # Sets and their parities were most of what there was.
     pa.default_memory_pool().release_unused()
     # They are fields of rows.
-    columns = [(np.ascontiguousarray(a), np.ascontiguousarray(b), np.ascontiguousarray(s)) for a, b, s, *_ in found]
+    columns = [
+        (np.ascontiguousarray(pairs.a), np.ascontiguousarray(pairs.b), np.ascontiguousarray(pairs.score))
+        for pairs in found
+    ]
     a, b, score, which = _native.united(columns)
     if earlier:
         asked = first[b] >= earlier
@@ -176,14 +180,18 @@ def match(collection: Matched, detector: Detector, settings: Settings, earlier: 
             counts := [
                 RuleCounts(
                     rule.name,
-                    *pairs[3:8],
+                    candidates=pairs.candidates,
+                    accepted=pairs.accepted,
+                    largest_bucket=pairs.largest_bucket,
+                    hot_buckets=pairs.hot_buckets,
+                    unscored=pairs.unscored,
                     undecided=_undecided(rule, score[which == place]),
-                    unrecorded=pairs[4] - len(pairs[0]),
+                    unrecorded=pairs.accepted - len(pairs.a),
                 )
                 for place, (rule, pairs) in enumerate(zip(rules, found, strict=True))
             ]
         ),
-        crowded=_crowded(counts, [first[pairs[8]] for pairs in found], len(identity)),
+        crowded=_crowded(counts, [first[pairs.in_hot] for pairs in found], len(identity)),
     )
 
 

@@ -30,7 +30,7 @@ from neardup.engines.spark.reading import Batches
 from neardup.methods import AnyFingerprint, FixedWidth
 from neardup.methods.projections import Projection
 from neardup.methods.shingles import Supershingles
-from neardup.plan import Glances, PageArrays
+from neardup.plan import Glances, HotEntries, PageArrays
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -136,17 +136,16 @@ def _look(batch: pa.RecordBatch, at: int, layout: Layout) -> Batches:
     key_sites = np.zeros(batch.num_rows, np.uint32)
     if rule.predicate == "same-site":
         key_sites = np.array([numbers[name] for name in batch.column("site").to_pylist()], np.uint32)
-    a, b, score, candidates = _native.match_buckets(
-        layout.plan.native,
+    found = layout.plan.native.match_buckets(
         at,
         PageArrays([values[kind] for kind in layout.plan.columns], sets, key_lists_of(batch, layout), units=sites),
         (batch.column("column").to_numpy() - at * COLUMNS_A_RULE).astype(np.uint32),
         np.ascontiguousarray(batch.column("key").to_numpy()).view(np.uint64),
         key_sites,
     )
-    if len(a):
-        yield pairs_batch(at, batch.column("row").to_numpy(), (a, b, score), sites, values)
-    yield counted(at, candidates, 0 if glanced else len(a))
+    if len(found.a):
+        yield pairs_batch(at, batch.column("row").to_numpy(), (found.a, found.b, found.score), sites, values)
+    yield counted(at, found.candidates, 0 if glanced else len(found.a))
 
 
 def verified(pairs: DataFrame, first: DataFrame, layout: Layout) -> DataFrame:
@@ -218,7 +217,7 @@ def group_arrays(batch: pa.RecordBatch, layout: Layout, sites: SetSites) -> Page
     return PageArrays([values[kind] for kind in layout.plan.columns], sets, key_lists_of(batch, layout), units=sites)
 
 
-def hot_entries(batch: pa.RecordBatch, numbers: dict[str, int]) -> tuple[npt.NDArray[Any], ...]:
+def hot_entries(batch: pa.RecordBatch, numbers: dict[str, int]) -> HotEntries:
     """Of each entry in a hot bucket its rule, column, key, site and page, the latter two as numbers in the batch."""
     lists = batch.column("hot")
     flat = lists.flatten()
@@ -228,10 +227,13 @@ def hot_entries(batch: pa.RecordBatch, numbers: dict[str, int]) -> tuple[npt.NDA
     # The names of all sites in their order, numbered from 1; a bucket of no site has 0.
     site = pc.fill_null(known, -1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
     page = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False)
-    return (
-        (column // COLUMNS_A_RULE).astype(np.uint32), (column % COLUMNS_A_RULE).astype(np.uint32), key,
-        site.astype(np.uint32), page.astype(np.uint32),
-    )  # fmt: skip
+    return HotEntries(
+        rule=(column // COLUMNS_A_RULE).astype(np.uint32),
+        column=(column % COLUMNS_A_RULE).astype(np.uint32),
+        key=key,
+        site=site.astype(np.uint32),
+        page=page.astype(np.uint32),
+    )
 
 
 def resolved(groups: DataFrame, hot: DataFrame, first: DataFrame, layout: Layout, recorded: int) -> DataFrame:
@@ -251,14 +253,14 @@ def _resolve(batch: pa.RecordBatch, layout: Layout, recorded: int) -> Batches:
     values = layout.values(batch)
     sites, numbers = sites_of(batch)
     order = np.lexsort((batch.column("best").to_numpy(), batch.column("preference").to_numpy())).astype(np.uint32)
-    found = _native.resolve_hot(
-        layout.plan.native, group_arrays(batch, layout, sites), order, hot_entries(batch, numbers), recorded=recorded
+    found = layout.plan.native.resolve_hot(
+        group_arrays(batch, layout, sites), order, hot_entries(batch, numbers), recorded=recorded
     )
     rows = batch.column("row").to_numpy()
-    for at, (a, b, score, compared, accepted, unscored) in enumerate(found):
-        if len(a):
-            yield pairs_batch(at, rows, (a, b, score), sites, values)
-        yield counted(at, compared, accepted, unscored)
+    for at, pairs in enumerate(found):
+        if len(pairs.a):
+            yield pairs_batch(at, rows, (pairs.a, pairs.b, pairs.score), sites, values)
+        yield counted(at, pairs.candidates, pairs.accepted, pairs.unscored)
 
 
 def united(pairs: DataFrame, layout: Layout) -> DataFrame:

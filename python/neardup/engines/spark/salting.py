@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from neardup import _native
 from neardup.engines.common.layout import Layout
 from neardup.engines.common.packed import whole_groups
 from neardup.engines.spark.components import components
@@ -107,8 +106,7 @@ def _links(dealt: DataFrame, hot: DataFrame, first: DataFrame, layout: Layout, t
     def link(batches: Batches) -> Batches:
         for batch in whole_groups(batches, piece, worth=1):
             sites, numbers = sites_of(batch)
-            a, b = _native.hot_links(
-                layout.plan.native,
+            a, b = layout.plan.native.hot_links(
                 group_arrays(batch, layout, sites),
                 hot_entries(batch, numbers),
                 batch.column("salt").to_numpy().astype(np.uint32),
