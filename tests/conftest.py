@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,22 @@ from neardup.testing import Web, web
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.register_profile("fuzz", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+#: Tests of these folders work in memory, where there is a file system for it: an index syncs with every addition, and
+#: what its tests kill, cut off and damage is what a process wrote, not what a disk made of it.
+IN_MEMORY = {"index"}
+_MEMORY = "/dev/shm"
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A folder of the test's own."""
+    if request.path.parent.name not in IN_MEMORY or not os.access(_MEMORY, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="neardup-", dir=_MEMORY, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

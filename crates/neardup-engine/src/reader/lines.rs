@@ -12,6 +12,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use neardup_core::json_array::Cutter;
 use neardup_core::length::too_long;
 
+use super::codec::PIECE;
 use super::unpack::{Event, Unpacker};
 
 /// First plain bytes that show whether a file is an array.
@@ -323,10 +324,14 @@ impl Lines {
         if self.held.len() >= self.sizes.block {
             self.flush(cuts);
         }
-        if self.held.len() - self.whole > self.sizes.longest {
+        let length = self.held.len() - self.whole;
+        if length > self.sizes.longest {
             self.flush(cuts);
             self.long = self.held.len() as u64;
             self.let_go();
+        } else if length > self.sizes.longest / 2 {
+            // As much as a line may still take: a vector that grows by itself doubles.
+            self.held.reserve_exact(self.sizes.longest - length + 2 * PIECE);
         }
     }
 
@@ -350,7 +355,8 @@ impl Lines {
     /// Lets go of the line that is not finished; all whole ones are flushed.
     fn let_go(&mut self) {
         self.start += self.held.len() as u64;
-        self.held.clear();
+        // The memory of a long line, too.
+        self.held = Vec::new();
     }
 
     fn skip(&mut self, reason: String) -> Cut {
