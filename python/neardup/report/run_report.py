@@ -38,7 +38,7 @@ FILE: Final = "report.html"
 #: An input of at most so many bytes, as stored, is read once more for the report if it has to be.
 SMALL_INPUT: Final = 8_000_000
 #: Of longer pages no text is shown: all that are shown are held.
-SHOWN_BYTES: Final = 8 << 20
+SHOWN_BYTES: Final = 4 << 20
 #: Of longer pages the beginning is shown and compared.
 _MOST_TERMS: Final = 30_000
 #: Differences of an example that are shown.
