@@ -61,7 +61,7 @@ class Request:
 
 
 def request_parts(requests: Sequence[Request | None]) -> list[RequestParts | None]:
-    """What names the request of each page, told of the first that it brings.
+    """What names the request of each page, stated with the first page it brings.
 
     >>> request_parts([None, *[Request("r", b"", 2)] * 2])
     [None, (b'r', b'', 2), None]

@@ -1,7 +1,7 @@
 """Sets of what pages are about, and bands of min-values over them.
 
 Idea: shingles of the main text, weighed by where they stand and by how many different pages of the site have the same
-stretch of text, the weights told by consistent sampling; so the plain Jaccard similarity of two sets is the weighted
+stretch of text. Consistent sampling expresses the weights, so the plain Jaccard similarity of two sets is the weighted
 one of the contents (the kernel's text has it in full). Keys are bands of min-values of the same sets: pages meet
 because their main texts are alike, whatever surrounds them. Cost: the pages are read once more for their structure; 8
 bytes a shingle of main text; with statistics of the site a look-up a stretch, and the streams are held until these are

@@ -29,7 +29,7 @@ class RuleCounts:
     largest_bucket: int
     #: Buckets too full for all their pairs to be verified; see ``Settings.hot_beyond``.
     hot_buckets: int
-    #: At most so many pairs in hot buckets might have been accepted and are not among the pairs. They would change
+    #: An upper bound of the accepted pairs in hot buckets that are not among the pairs. They would change
     #: neither the pages that stay nor the clusters.
     unscored: int
     #: Accepted pairs whose probability is too near to one half to be sure; None where scores are no probabilities.

@@ -1,4 +1,4 @@
-"""The stages of a run: who is told of them as they go on, and the seconds and memory that each took.
+"""The stages of a run: who follows their progress, and the seconds and memory that each took.
 
 The command line shows them; the library is silent.
 """
@@ -15,7 +15,7 @@ from neardup.record import record
 
 
 class Progress(Protocol):
-    """Told of each stage as it begins, and of what is done within it."""
+    """Receives each stage as it begins, and the progress within it."""
 
     def begin(self, stage: str, total_bytes: int | None = None, unit: str = "pages") -> None:
         """A stage begins; ``total_bytes`` is how much there is to read, where that is known. Where other things than

@@ -21,7 +21,7 @@ from neardup.record import record
 from neardup.sources.skipped import NAMED
 from neardup.version import VERSION
 
-#: Of so many different pages or more, at least this share should stay: a crawl that repeats itself more than this is
+#: From this many different pages on, at least this share should be kept: a crawl that repeats itself more than this is
 #: rare, and a detector that something all pages share leads astray is not.
 _MANY: Final = 1000
 _FEW_STAY: Final = 0.1

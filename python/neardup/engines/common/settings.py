@@ -21,7 +21,7 @@ ALWAYS_HELD: Final = 1 << 20
 HELD_A_PAGE: Final = 10
 #: Pairs that share a key and may be looked at, for each page.
 POSSIBLE_A_PAGE: Final = 4096
-#: Buckets are joined exhaustively, the small ones first, until so many pairs are accepted, or have been possible:
+#: Buckets are joined exhaustively, the small ones first, until this many pairs are accepted or were possible:
 #: beyond, those that are left are hot as well. Collections of any size have this much; ``Settings.max_pairs`` and
 #: ``POSSIBLE_A_PAGE`` give more to larger ones.
 _POSSIBLE: Final = 1 << 26

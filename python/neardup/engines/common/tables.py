@@ -73,7 +73,7 @@ EARLIER_OUT: Final = pa.schema(
 
 @record(frozen=True, slots=True)
 class Groups:
-    """A table as groups of rows that are made when they are asked for, each time anew. Texts that repeat may stand in a
+    """A table as groups of rows, which are made again for every use. Texts that repeat may stand in a
     group as a dictionary and places in it.
 
     >>> table = pa.table({"row": [7]})

@@ -1,4 +1,4 @@
-"""From accepted pairs to decisions: the cluster of each page, whether it is kept, and what is told of clusters.
+"""From accepted pairs to decisions: the cluster of each page, whether it is kept, and the table of clusters.
 
 The spanning forest and the diameters are needed last, and nothing before them waits for them: another thread computes
 them meanwhile.
